@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.changes import after_changes, opened
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import at_use, past_rebinding
 from torchrepro_lint.program.evaluation.rebinding import is_unseen, may_be_bound_since
+from torchrepro_lint.program.evaluation.scoping import frames_of_name
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     UNKNOWN,
@@ -45,32 +46,10 @@ _BUILTINS = frozenset(dir(builtins))
 
 def look_up(ev: Evaluator, name: str, site: int, frame: Frame) -> Values:
     """What `name` can be at `site`, by Python's rules of scope."""
-    current: Frame | None = frame
-    place = site
-    own = True
-    wanted = None
-    while current is not None:
-        scope = current.scope
-        declared = scope.declared.get(name) if own else None
-        if declared is not None:
-            wanted = declared
-        skip = (
-            (not own and isinstance(scope.node, tree.ClassDef))
-            or (wanted == "global" and scope.node is not None)
-            or declared is not None
-        )
-        if not skip:
-            found, certain = _bound_here(ev, name, place, current)
-            if found is not None and (certain or not isinstance(scope.node, tree.ClassDef)):
-                return found
-        # A comprehension and a class body run where they are; a function runs later.
-        if isinstance(scope.node, tree.ClassDef):
-            place = scope.node.site if own else END
-            own = False
-        elif not isinstance(scope.node, tree.Comprehension):
-            place = END
-            own = False
-        current = current.parent
+    for current, place in frames_of_name(name, site, frame):
+        found, certain = _bound_here(ev, name, place, current)
+        if found is not None and (certain or not isinstance(current.scope.node, tree.ClassDef)):
+            return found
     return _beyond_bindings(ev, name, frame)
 
 

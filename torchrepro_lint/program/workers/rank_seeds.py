@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.evaluation.inner_tests import options_of
+from torchrepro_lint.program.core.backward import Backward
+from torchrepro_lint.program.core.queries import Query
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ExternalObject,
@@ -22,7 +25,7 @@ from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.rank_names import MAX_DEPTH, depends_on_rank, names_rank, passed_for
+from torchrepro_lint.program.workers.rank_names import depends_on_rank, names_rank
 from torchrepro_lint.program.workers.seeding import has_generator, seeding_of
 from torchrepro_lint.program.workers.worker_init import init_runs
 
@@ -31,6 +34,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["init_decides", "shared_seed"]
+
+#: How many callers up the ranks are looked for that a function starts.
+MAX_DEPTH: Final = 4
 
 
 def init_decides(program: Program, loader: Loader, rngs: frozenset[str]) -> bool:
@@ -58,7 +64,8 @@ def shared_seed(program: Program, loader: Loader) -> Site | None:
             if one.value is not None and not _is_before_spawn(program.ev, one.frame.facts, one.frame.scope)
         ]
     for node, facts, scope, _ in seeds:
-        if depends_on_rank(program.ev, node, facts, scope) or _may_differ(program.ev, node, facts, scope):
+        frame = frame_without_callers(program.ev, facts, scope)
+        if depends_on_rank(program.ev, node, facts, scope) or _Differing(program.ev, beyond=True).of(node, frame):
             return None
     return seeds[0][3] if seeds else None
 
@@ -85,60 +92,28 @@ def _generator_seeds(program: Program, loader: Loader) -> list[tuple[tree.Expr, 
 # --- expressions -----------------------------------------------------------------------------------------------
 
 
-def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:
-    """Whether a seed may be another in each process without naming a rank: it is drawn, timed, or computed unseen, or
+class _Differing(Backward[bool]):
+    """Whether a number may be another in each process without naming a rank: it is drawn, timed, or computed unseen, or
     further away than is followed.
     """
-    if depth > MAX_DEPTH:
+
+    def made(self, query: Query) -> bool | None:
+        """What an operation makes of what may differ may differ; so may what a call gives, but for a setting in it."""
+        match query.node:
+            case tree.Const() | tree.Lambda() | tree.Name():
+                return None
+            case tree.Call(func=tree.Name(id="int" | "abs"), args=args):
+                return self._any_of(query, [arg.value for arg in args])
+            case tree.Call(func=tree.Attribute(attr="getint")):
+                return None
+            case tree.Call():
+                return None if query.access and query.access[0].kind in ("attribute", "key") else True
+            case tree.Binary() | tree.Unary() | tree.Display():
+                return self._any_of(query, sub_expressions(query.node))
         return True
 
-    def any_of(*parts: tree.Expr) -> bool:
-        return any(_may_differ(ev, part, facts, scope, depth) for part in parts)
-
-    match node:
-        case tree.Const() | tree.Starred():
-            return False
-        case tree.Attribute(attr=word) | tree.Subscript(index=tree.Const(value=str() as word)):
-            return _any_store(ev, word, facts, depth)
-        case tree.Subscript(value=value) | tree.Unary(operand=value):
-            return any_of(value)
-        case tree.Name(id=name):
-            return _bound_to_what_differs(ev, name, facts, scope, depth)
-        case tree.Binary(left=left, right=right):
-            return any_of(left, right)
-        case tree.Boolean() | tree.Conditional():
-            return any_of(*options_of(ev, node, frame_without_callers(ev, facts, scope)))
-        case tree.Call(func=tree.Name(id="int" | "abs"), args=args):
-            return any_of(*(arg.value for arg in args))
-        case tree.Call(func=tree.Name(id="getattr") | tree.Attribute(attr="get" | "getint")):
-            return False
-    return True
-
-
-def _bound_to_what_differs(ev: Evaluator, name: str, facts: ModuleFacts, scope: Scope, depth: int) -> bool:
-    home = scope.binder(name)
-    if home is None:
-        return False
-    for binding in home.bindings[name]:
-        if binding.kind == "assign" and binding.node is not None:
-            if _may_differ(ev, binding.node, facts, home, depth + 1):  # type: ignore[arg-type]
-                return True
-        elif binding.kind == "param":
-            passed = passed_for(ev, name, facts, home)
-            if any(_may_differ(ev, given, where, caller, depth + 1) for given, where, caller in passed):
-                return True
-    return False
-
-
-def _any_store(ev: Evaluator, word: str, facts: ModuleFacts, depth: int) -> bool:
-    """Whether the file assigns something that may differ to an attribute or a key of this name (`args.seed = ...`)."""
-    for scope in facts.walk_scopes():
-        for store in scope.stores:
-            match store.target:
-                case tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=name)) if name == word:
-                    if _may_differ(ev, store.value, facts, scope, depth + 1):
-                        return True
-    return False
+    def _any_of(self, query: Query, parts: Iterable[tree.Expr]) -> bool | None:
+        return True if any(self.operands(query, parts)) else None
 
 
 def _is_before_spawn(ev: Evaluator, facts: ModuleFacts, scope: Scope, depth: int = 0) -> bool:

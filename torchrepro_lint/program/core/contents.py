@@ -1,0 +1,73 @@
+"""What is put into a list, set or dict after it is made: `append`, `update`, `names[key] = value`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Store, Touch
+from torchrepro_lint.program.core.access import EACH, HELD, Access, AccessPath, items, key, may_be_at
+from torchrepro_lint.program.core.queries import Origin, Query
+from torchrepro_lint.program.evaluation.frames import Frame
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["put_into"]
+
+#: Methods that put their last argument into what they are called on, and those that put in all that it holds.
+_ADDS: Final = frozenset({"append", "add", "insert", "appendleft", "put", "push"})
+_ADDS_ALL: Final = frozenset({"extend", "extendleft", "update", "union_update"})
+
+
+def put_into(ev: Evaluator, query: Query, name: str, frame: Frame) -> Iterator[Origin]:
+    """What the code of a frame's scope puts into the container under a dotted name, where the query asks for it."""
+    for touch in frame.scope.touches(name):
+        if ev.decide(touch.path, frame) is False:
+            continue
+        rest = _rest(query.access, touch.within)
+        if rest:
+            yield from _put(query, touch, frame, rest)
+
+
+def _rest(access: AccessPath, within: tuple[tree.Expr, ...]) -> AccessPath:
+    """What is left of an access path that leads through the indexes `within`; nothing where it leads elsewhere."""
+    for index in within:
+        if not access or not may_be_at(_step(index), access[0]):
+            return ()
+        access = access[1:]
+    return access if access and access[0].is_into_container else ()
+
+
+def _step(index: tree.Expr) -> Access:
+    return key(index.value) if isinstance(index, tree.Const) else HELD
+
+
+def _put(query: Query, touch: Touch, frame: Frame, rest: AccessPath) -> Iterator[Origin]:
+    first, below = rest[0], rest[1:]
+
+    def one(node: tree.Expr, *access: Access) -> Origin:
+        return Origin(query.asking(below).at(node, frame, *access), "binding")
+
+    match touch.made:
+        case Store(target=tree.Subscript(index=index), value=value, unpack=unpack, augmented=augmented):
+            if first == EACH:
+                yield one(index)  # iterating over a dict gives its keys, over a list what is stored
+            if may_be_at(_step(index), first) and not augmented:
+                yield one(value, *items(unpack))
+        case tree.Call(args=args) if args:
+            given = args[-1].value
+            if touch.method in _ADDS:
+                yield one(given)
+            elif touch.method in _ADDS_ALL:
+                for arg in args:
+                    if arg.keyword is None:
+                        yield one(arg.value, first)
+                    elif may_be_at(Access("key", arg.keyword), first):
+                        yield one(arg.value)
+            elif touch.method == "setdefault" and len(args) == 2:
+                if first == EACH:
+                    yield one(args[0].value)
+                elif may_be_at(_step(args[0].value), first):
+                    yield one(given)

@@ -1,0 +1,54 @@
+"""One step back from the value of an expression: to the values of which it is one."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.core.access import Access, key
+from torchrepro_lint.program.core.origins_of_attributes import of_attribute
+from torchrepro_lint.program.core.origins_of_calls import of_call
+from torchrepro_lint.program.core.origins_of_containers import of_container
+from torchrepro_lint.program.core.origins_of_names import of_name
+from torchrepro_lint.program.core.queries import Origin, Origins, Query
+from torchrepro_lint.program.evaluation.inner_tests import options_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["origins"]
+
+
+def origins(ev: Evaluator, query: Query) -> Origins | None:
+    """The values of which that of a query is one; None where the expression makes it, as an operation does, a literal,
+    or the call of something outside the project.
+    """
+    if query.access and query.access[0].kind == "lost":
+        return Origins((), True)
+    match query.node:
+        case tree.Name():
+            return of_name(ev, query, query.node)
+        case tree.Attribute():
+            return of_attribute(ev, query, query.node)
+        case tree.Call():
+            return of_call(ev, query, query.node)
+        case tree.Subscript(value=value, index=index):
+            return _part(query.inside(value, _step(ev, index, query)))
+        case tree.Conditional() | tree.Boolean():
+            options = options_of(ev, query.node, query.frame)
+            return Origins(tuple(Origin(query.inside(one), "part") for one in options))
+        case tree.Walrus(value=value) | tree.Await(value=value):
+            return _part(query.inside(value))
+    return of_container(ev, query) if query.access else None
+
+
+def _part(query: Query) -> Origins:
+    return Origins((Origin(query, "part"),))
+
+
+def _step(ev: Evaluator, index: tree.Expr, query: Query) -> Access:
+    """The step that an index takes; a slice takes a part with all kinds of elements."""
+    if isinstance(index, tree.Const):
+        return key(index.value)
+    known = ev.one_constant(ev.values(index, query.frame))
+    return key(known.value) if known is not None else Access("held")

@@ -1,0 +1,44 @@
+"""Where the value of a call comes from: what the functions of the project return, what others pass on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.core.origins_of_attributes import of_objects
+from torchrepro_lint.program.core.passed_on import passed_on
+from torchrepro_lint.program.core.queries import Origins, Query
+from torchrepro_lint.program.core.returns import returned_by
+from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, Instance, MethodValue, Partial
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["of_call"]
+
+#: What is followed into where it is called.
+_FOLLOWED: Final = (FunctionValue, MethodValue, Partial, Instance, ClassValue)
+
+
+def of_call(ev: Evaluator, query: Query, node: tree.Call) -> Origins | None:
+    """The values that a call may give; None where it makes what it gives, as a function outside the project does."""
+    functions = ev.values(node.func, query.frame)
+    options = list(returned_by(ev, query, functions, node))
+    if any(isinstance(one, ClassValue) for one in functions) and query.access:
+        made = _of_object(ev, query, node)
+        if made is not None:
+            options += made.options
+    if options:
+        followed = all(
+            isinstance(one, (FunctionValue, MethodValue, Partial, Instance, ClassValue)) for one in functions
+        )
+        return Origins(tuple(options), not followed)
+    return passed_on(ev, query, node, functions)
+
+
+def _of_object(ev: Evaluator, query: Query, node: tree.Call) -> Origins | None:
+    """The values of an attribute of the object that a call of a class makes."""
+    first = query.access[0]
+    if first.kind != "attribute" or not isinstance(first.of, str):
+        return None
+    return of_objects(ev, query.below(), ev.values(node, query.frame), first.of)
