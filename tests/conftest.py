@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
-# What the tests of a file share that are not to be in one process: the rule of a fixture, the shape of a program.
+# What the tests of a file share that are not to be in one process: the rule of a fixture, the shape of a program, an
+# analysis.
 SHARED_WORK = {
     "tests/test_fixtures.py": re.compile(r"\[(TRL\d+)"),
     "tests/test_contract.py": re.compile(r"\[(\w+)-TRL"),
+    "tests/constructs/test_constructs.py": re.compile(r"\[(.+)\]"),
 }
 
 # How long an example takes says how busy the machine is. The same examples in each run: a failure is then of the
