@@ -116,3 +116,22 @@ def test_it_is_told_at_the_last_step_in_a_file_at_hand(root: Path) -> None:
     assert (one.location.path.name, one.location.start.row) == ("augment.py", _DRAW)
     assert one.message.endswith(" (at pkg/loader.py:7:12)")
     assert one.trace[0].location == report.elsewhere[0].location
+
+
+CLOCK = "import time\n\nSEED = int(time.time())\n"
+SEEDING = "import torch\nfrom clock import SEED\n\ntorch.manual_seed(SEED)\nprint(torch.rand(2))\n"
+
+
+def test_a_file_without_a_word_of_torch_has_its_finding_where_it_is_checked(write) -> None:
+    root = write({"torchrepro-lint.toml": "", "clock.py": CLOCK, "train.py": SEEDING})
+    for run in (
+        RunOptions(),
+        RunOptions(cache=CacheChoice(root / "cache")),
+        RunOptions(cache=CacheChoice(root / "cache")),
+    ):
+        report = check([root], {"select": ("TRL503",)}, run=run)
+        (found,) = report.findings
+        assert (found.location.path.name, found.location.start.row) == ("clock.py", 3)
+        assert report.elsewhere == () and found.fix is not None
+    write({"clock.py": CLOCK.rstrip() + "  # noqa: TRL503\n"})
+    assert check([root], {"select": ("TRL503", "TRL901")}).findings == ()

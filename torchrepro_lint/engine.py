@@ -29,6 +29,7 @@ from torchrepro_lint.selection import (
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
+from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError
 from torchrepro_lint.suppression import Checked, merged, settled, without_repeated
@@ -221,7 +222,7 @@ def _report(
             continue
         part = _part_of(analysis.run.progress, number, len(groups))
         commented = {path for path in candidates.commented.intersection(files) if analysis.wants(path)}
-        checked, failed, program = _check_project(analysis, project, files, commented, part)
+        checked, failed, program = _check_project(analysis, project, files, commented, requested, part)
         if suppressed_too:
             own, others = merged(checked.findings), without_repeated(checked.elsewhere)
         else:
@@ -256,10 +257,18 @@ def _left_to_strict(findings: Sequence[Finding], projects: Projects) -> LeftToSt
 
 
 def _check_project(
-    analysis: _Analysis, project: Project, files: Sequence[Path], commented: Set[Path], progress: Progress
+    analysis: _Analysis,
+    project: Project,
+    files: Sequence[Path],
+    commented: Set[Path],
+    requested: Set[Path],
+    progress: Progress,
 ) -> tuple[Checked, list[str], ProgramLike | None]:
     """The findings of the rules in `files`, a message for each rule that failed, and the program that was queried. A
     rule that fails does not keep the others from running.
+
+    What others of the files `requested` contribute to a finding may be where it is reported: a module that only asks
+    the clock for a number.
     """
     from torchrepro_lint.facts.readable import Readers
 
@@ -295,6 +304,9 @@ def _check_project(
             program.facts(path)
         except Exception as error:
             errors.append(internal_error(f"reading {path}", error, [path]))
+    given = {one.location.path for one in found} & (set(filter(analysis.wants, everything)) & requested) - wanted
+    wanted |= given
+    commented = {*commented, *(path for path in given if may_silence(_bytes_of(analysis, path)))}
     elsewhere = [_unfixed(one) for one in found if one.location.path not in wanted and _goes_through(one, wanted)]
     found = [finding for finding in found if finding.location.path in wanted]
     broken = [
@@ -308,6 +320,10 @@ def _check_project(
         errors,
         program,
     )
+
+
+def _bytes_of(analysis: _Analysis, path: Path) -> bytes:
+    return analysis.overlay[path].encode("utf-8", "replace") if path in analysis.overlay else analysis.read(path)
 
 
 def _goes_through(finding: Finding, files: Set[Path]) -> bool:
