@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.core.access import Access, key
+from torchrepro_lint.program.core.access import HELD, Access, key
 from torchrepro_lint.program.core.origins_of_attributes import of_attribute
 from torchrepro_lint.program.core.origins_of_calls import of_call
 from torchrepro_lint.program.core.origins_of_containers import of_container
@@ -32,6 +32,8 @@ def origins(ev: Evaluator, query: Query) -> Origins | None:
             return of_attribute(ev, query, query.node)
         case tree.Call():
             return of_call(ev, query, query.node)
+        case tree.Subscript(value=value, index=tree.Opaque()):
+            return _of_slice(query, value)
         case tree.Subscript(value=value, index=index):
             return _part(query.inside(value, _step(ev, index, query)))
         case tree.Conditional() | tree.Boolean():
@@ -46,9 +48,17 @@ def _part(query: Query) -> Origins:
     return Origins((Origin(query, "part"),))
 
 
+def _of_slice(query: Query, value: tree.Expr) -> Origins | None:
+    """What a slice holds is held by what it is cut from, an item at another place; the slice itself is a new list."""
+    if not query.access or not query.access[0].is_into_container:
+        return None
+    first = HELD if query.access[0].kind == "item" else query.access[0]
+    return _part(query.below().inside(value, first))
+
+
 def _step(ev: Evaluator, index: tree.Expr, query: Query) -> Access:
-    """The step that an index takes; a slice takes a part with all kinds of elements."""
+    """The step that an index takes."""
     if isinstance(index, tree.Const):
         return key(index.value)
     known = ev.one_constant(ev.values(index, query.frame))
-    return key(known.value) if known is not None else Access("held")
+    return key(known.value) if known is not None else HELD

@@ -16,6 +16,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, Partial, Site
 from torchrepro_lint.program.running.call_index import called_name, calls_in
 from torchrepro_lint.program.running.callers import (
+    calls_of_lambda,
     frame_without_callers,
     has_further_calls,
     is_called_unseen,
@@ -24,6 +25,7 @@ from torchrepro_lint.program.running.callers import (
 )
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.decorator_uses import is_function
+from torchrepro_lint.program.running.started_uses import started_calls
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -49,15 +51,14 @@ def of_parameter(ev: Evaluator, query: Query, param: tree.Param, frame: Frame) -
         entered = query.calls[-1]
         found = _given_by(ev, query.leaving(), entered.call, entered.caller, frame, param)
         return found if found is not None else Origins((), True)
-    if not isinstance(scope.node, tree.FunctionDef) or (query.is_cut and not query.calls):
+    if query.is_cut and not query.calls:
         return Origins((), True)
     # The `__init__` of a base runs on the call path of the construction, and is called by that of the derived class.
     outside = query if scope.name == "__init__" else replace(query, calls=())
     options: list[Origin] = []
-    is_open = has_further_calls(ev, frame.facts, scope) or any(uses_without_calls(ev, scope))
-    is_open = is_open or (is_called_unseen(scope.name) and scope.name != "__init__")
+    is_open = _is_called_unseen(ev, frame)
     seen: set[int] = set()
-    for call, caller in (*visible_calls(ev, frame.facts, scope), *_constructions(ev, frame)):
+    for call, caller in _calls(ev, frame):
         seen.add(id(call))
         given = _given_by(ev, outside, call, caller, frame, param)
         if given is None:
@@ -67,6 +68,27 @@ def of_parameter(ev: Evaluator, query: Query, param: tree.Param, frame: Frame) -
             is_open = is_open or given.is_open
     options += _held_in_partials(ev, outside, frame, param)
     return Origins(tuple(dict.fromkeys(options)), is_open or not seen)
+
+
+def _is_called_unseen(ev: Evaluator, frame: Frame) -> bool:
+    """Whether there may be calls of the function of a frame that are not seen as such."""
+    scope = frame.scope
+    if not isinstance(scope.node, tree.FunctionDef):
+        return True
+    if is_called_unseen(scope.name) and scope.name != "__init__":
+        return True
+    return has_further_calls(ev, frame.facts, scope) or any(uses_without_calls(ev, scope))
+
+
+def _calls(ev: Evaluator, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:
+    """The calls that run the function of a frame, each with the frame in which it is made."""
+    scope = frame.scope
+    if isinstance(scope.node, tree.FunctionDef):
+        yield from visible_calls(ev, frame.facts, scope)
+        yield from _constructions(ev, frame)
+        yield from started_calls(ev, scope)
+    elif frame.parent is not None:
+        yield from calls_of_lambda(ev, frame.facts, scope, frame.parent)
 
 
 def _is_receiver(scope: Scope, param: tree.Param) -> bool:

@@ -37,7 +37,7 @@ from torchrepro_lint.program.running.parents import parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["find_sink", "find_sink_of_target", "stored", "through_reads", "through_slice", "through_use"]
+__all__ = ["find_sink", "find_sink_of_target", "sink_of_use", "stored", "through_reads", "through_slice", "through_use"]
 
 MAX_STEPS: Final = 120
 
@@ -51,6 +51,16 @@ def find_sink(
     one of the expressions in `but` is left out.
     """
     return _follow(program, [Carrier(facts, node, is_set=of_set)], indexes=of_set, but={id(one) for one in but})
+
+
+def sink_of_use(
+    program: Program, facts: ModuleFacts, use: tree.Expr, *, of_set: bool = False, is_set: bool = False
+) -> Sink | None:
+    """The same for something that is used and has an order: `of_set`, that of a set; `is_set`, it is the set."""
+    carrier = Carrier(facts, use, is_set=is_set)
+    begins = list(through_use(program, carrier, use)) if isinstance(use, (tree.Attribute, tree.Call)) else [carrier]
+    found = next((one for one in begins if isinstance(one, Sink)), None)
+    return found or _follow(program, [one for one in begins if isinstance(one, Carrier)], indexes=of_set)
 
 
 def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr) -> Sink | None:

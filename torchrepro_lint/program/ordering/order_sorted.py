@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.evaluation.marked import MarkedEvaluator
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.core.objects import Objects
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     FunctionValue,
@@ -44,16 +46,14 @@ def is_sorted_on_the_way(program: Program, way: Sequence[Carrier], followed: Col
     if not made or not any(_has_another_name(program, one) for one in followed):
         return False
     marked = (_made(program, one) for one in followed)
-    ev = MarkedEvaluator(program.project, [node for node in marked if node is not None])
-    ev.begin_question()
+    objects = Objects(program.ev, [node for node in marked if node is not None])
     for sort, receiver in _sorts(program, [one.facts.path for one in way]):
-        for site in _objects(ev, sort, receiver) & made.keys():
+        program.ev.begin_question()
+        for site in _objects(objects, sort, receiver) & made.keys():
             first = made[site]
             ends = min((place for place in made.values() if place > first), default=len(way))
             if _is_before(program, sort, way[first:ends]):
                 return True
-        if ev.exhausted:
-            break
     return False
 
 
@@ -84,13 +84,14 @@ def _is_a_list(carrier: Carrier) -> bool:
     return not (carrier.is_set or carrier.is_dict or carrier.rows or carrier.text)
 
 
-def is_sorted(program: Program, ev: MarkedEvaluator, made: Collection[Site], before: NamedCall) -> bool:
-    """Whether one of the lists that are `made` may be sorted in place before a call."""
-    ev.begin_question()
-    for sort, receiver in _sorts(program, [before.facts.path]):
-        if sort.scope is before.scope and sort.call.site > before.call.site:
+def is_sorted(program: Program, made: Iterable[tree.Expr], facts: ModuleFacts, scope: Scope, site: int) -> bool:
+    """Whether one of the lists that are `made` may be sorted in place before a use of it."""
+    objects = Objects(program.ev, made)
+    for sort, receiver in _sorts(program, [facts.path]):
+        if sort.scope is scope and sort.call.site > site:
             continue
-        if not _objects(ev, sort, receiver).isdisjoint(made) or ev.exhausted:
+        program.ev.begin_question()
+        if _objects(objects, sort, receiver) or program.ev.exhausted:
             return True
     return False
 
@@ -126,10 +127,10 @@ def _sorts(program: Program, homes: Sequence[Path]) -> Iterator[tuple[NamedCall,
                 yield one, receiver
 
 
-def _objects(ev: MarkedEvaluator, sort: NamedCall, receiver: tree.Expr) -> frozenset[Site]:
-    """The places of the marked objects that a call may sort, from any of its callers."""
-    frames = ev.contexts(sort.facts, sort.scope)
-    return frozenset[Site]().union(*(ev.objects(receiver, frame) for frame in frames))
+def _objects(objects: Objects, sort: NamedCall, receiver: tree.Expr) -> frozenset[Site]:
+    """The places of the objects that a call may sort, from any of its callers."""
+    frames = objects.ev.contexts(sort.facts, sort.scope)
+    return frozenset[Site]().union(*(objects.of(receiver, frame) or frozenset() for frame in frames))
 
 
 def _receiver(call: tree.Call) -> tree.Expr | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +14,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.element_kinds import kind_of_elements
 from torchrepro_lint.program.ordering.element_removals import does_without_a_number
+from torchrepro_lint.program.ordering.order_backward import sinks_of
 from torchrepro_lint.program.ordering.order_carriers import Sink
 from torchrepro_lint.program.ordering.order_flow import find_sink
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
@@ -65,7 +66,10 @@ class OrderedSet:
 
 
 def ordered_sets(program: Program) -> Iterator[OrderedSet]:
-    """The sets of texts whose order is fixed somewhere, in the order of files and text."""
+    """The sets of texts whose order is fixed somewhere: file by file those that a walk along the uses shows, then those
+    that are found back from where an order decides something.
+    """
+    unseen: list[tuple[ModuleFacts, Scope, tree.Expr]] = []
     for path in program.asked_with(_WORDS):
         facts = program.facts(path)
         if facts is None:
@@ -78,13 +82,29 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             known = whole.site in found or _is_of_one(program, facts, whole)
             known = known or does_without_a_number(parents_of(program.ev, facts), whole)
             ordered = _ordered(program, facts, whole) if not known else None
-            if ordered and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text":
+            if ordered is None and not known:
+                unseen.append((facts, scope, whole))
+            elif ordered and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text":
                 found[whole.site] = ordered
         for one in [one for one in found.values() if not one.at_once]:
             for whole in _made_of(program, one):
                 if (ordered := _ordered(program, facts, whole)) is not None:
                     found.setdefault(whole.site, ordered)
         yield from (found[number] for number in sorted(found) if not _is_spoken_of(program, found[number], found))
+    yield from _found_back(program, unseen)
+
+
+def _found_back(program: Program, unseen: Sequence[tuple[ModuleFacts, Scope, tree.Expr]]) -> Iterator[OrderedSet]:
+    """Of the sets whose uses show nothing, those of texts whose order decides something elsewhere."""
+    sinks = sinks_of(program, [(facts, node) for facts, _, node in unseen], of_sets=True)
+    seen: set[Site] = set()
+    for facts, scope, node in unseen:
+        site = Site(facts.path, node.site)
+        if (sink := sinks.get(site)) is not None and site not in seen:
+            seen.add(site)
+            program.ev.begin_question()
+            if kind_of_elements(program, facts, scope, _holder(program, facts, node)) == "text":
+                yield OrderedSet(node, facts, sink, _is_iterated_at_once(program, facts, node))
 
 
 def iterations_of(program: Program, one: OrderedSet) -> list[Site] | None:

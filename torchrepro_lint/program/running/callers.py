@@ -64,6 +64,7 @@ __all__ = [
     "BASES_THAT_CALL_NOTHING",
     "all_calls",
     "called_name",
+    "calls_of_lambda",
     "calls_of_method_are_on_others",
     "contexts",
     "decorator_uses",
@@ -173,12 +174,18 @@ def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]
 
 
 def _frames_of_lambda(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
-    """The frames of the calls, in its own file, of a lambda that has a name: `make = lambda part: DataLoader(part)`."""
+    """The frames of the calls of a lambda that has a name."""
+    for call, frame in calls_of_lambda(ev, facts, scope, outer):
+        yield from frames_of_call(ev, call, frame, scope, outer)
+
+
+def calls_of_lambda(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[tuple[tree.Call, Frame]]:
+    """The calls, in its own file, of a lambda that has a name: `make = lambda part: DataLoader(part)`."""
     bound = (one for found in outer.scope.bindings.values() for one in found if one.node is scope.node)
     name = next((one.name for one in bound if one.kind == "assign" and not one.unpack), None)
     for one in calls_in(ev, facts, name) if name is not None else ():
         for frame in frames_meaning(ev, one, partial(is_function, scope=scope)):
-            yield from frames_of_call(ev, one.call, frame, scope, outer)
+            yield one.call, frame
 
 
 def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:

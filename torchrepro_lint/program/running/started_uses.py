@@ -25,7 +25,7 @@ from torchrepro_lint.program.running.written_arguments import written_argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["started_uses"]
+__all__ = ["started_calls", "started_uses"]
 
 #: What comes before the `args` of `spawn`: the number of the process.
 _NUMBER: Final = Arguments((unknown(),), ())
@@ -68,6 +68,17 @@ def _names(call: tree.Call, name: str) -> bool:
 
 def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
     """What a call starts that can be the function of `scope`, with the arguments that it gets."""
+    for value, spread, is_numbered in _starting(ev, call, frame, scope):
+        given = ev.arguments(spread, frame)
+        yield value, merged(_NUMBER, given) if is_numbered else given
+
+
+def _starting(
+    ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope
+) -> Iterator[tuple[Value, tuple[tree.Arg, ...], bool]]:
+    """What a call starts that can be the function of `scope`, the arguments that it is called with as they would be
+    written, `*args, **kwargs`, and whether the number of the process comes before them.
+    """
     for starter in ordered(ev.values(call.func, frame)):
         name = outside_name(starter)
         known = external_callable(name) if name is not None and canonical(name) in starters() else None
@@ -76,22 +87,35 @@ def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) ->
         function = written_argument(call, Parameter(known.runs[0].parameter, known.runs[0].position))
         if function is None:
             continue
-        given = _given(ev, call, frame, known.parameters)
-        if known in _with_number():
-            given = merged(_NUMBER, given)
+        spread = tuple(_spread(call, known.parameters))
         for value in ordered(ev.values(function, frame)):
             if is_function(value, scope):
-                yield value, given
+                yield value, spread, known in _with_number()
 
 
-def _given(ev: Evaluator, call: tree.Call, frame: Frame, parameters: tuple[str, ...]) -> Arguments:
-    """The arguments that the function is called with: what `args` and `kwargs` hold."""
-    spread: list[tree.Arg] = []
+def _spread(call: tree.Call, parameters: tuple[str, ...]) -> Iterator[tree.Arg]:
+    """What `args` and `kwargs` hold, as arguments of the function that is started."""
     for name, star in (("args", "*"), ("kwargs", "**")):
         value = written_argument(call, Parameter(name, parameters.index(name) if name in parameters else None))
         if value is not None:
-            spread.append(tree.Arg(value.site, value, star=star))
-    return ev.arguments(tuple(spread), frame)
+            yield tree.Arg(value.site, value, star=star)
+
+
+def started_calls(ev: Evaluator, scope: Scope) -> tuple[tuple[tree.Call, Frame], ...]:
+    """The calls that processes and threads make of this function, as they would be written, each with the frame of what
+    starts it. Those that begin with the number of a process are left out.
+    """
+    return ev.remembered(("started-calls", id(scope)), lambda: tuple(_started_calls(ev, scope)), ())
+
+
+def _started_calls(ev: Evaluator, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
+    for one in _starts_of(ev, scope):
+        for frame in ev.contexts(one.facts, one.scope):
+            if ev.may_run(one.call.site, one.path, frame):
+                for _, spread, is_numbered in _starting(ev, one.call, frame, scope):
+                    function = next((arg.value for arg in one.call.args if arg.keyword == "target"), None)
+                    if not is_numbered and spread:
+                        yield tree.Call(one.call.site, function or one.call.args[0].value, spread), frame
 
 
 @cache
