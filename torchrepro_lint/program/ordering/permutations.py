@@ -11,6 +11,7 @@ from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.ordering.cut_permutations import is_cut_by, pieces_of
 from torchrepro_lint.program.ordering.permuted_folds import are_folds, are_pieces_of_folds
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_epoch_loop
@@ -20,7 +21,7 @@ from torchrepro_lint.program.running.parents import Node, Parents, is_named, par
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_of_a_part", "is_parted", "part_names", "parts_a_set", "uses_below"]
+__all__ = ["is_of_a_part", "is_part", "is_parted", "part_names", "parts_a_set", "uses_below"]
 
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
 _BATCH: Final = re.compile(r"batch", re.IGNORECASE)
@@ -46,8 +47,16 @@ def part_names(node: tree.Expr) -> bool:
 
 
 def parts_a_set(program: Program, call: KnownCall) -> bool:
-    """Whether slices of the permutation are the parts of a data set, by name or by what they are given to."""
-    return is_parted(parents_of(program.ev, call.facts), call.call, call.scope)
+    """Whether slices of the permutation are the parts of a data set, by name or by what they are given to, in its
+    function or wherever it is passed.
+    """
+    return is_parted(parents_of(program.ev, call.facts), call.call, call.scope) or is_cut_elsewhere(program, call)
+
+
+def is_cut_elsewhere(program: Program, call: KnownCall) -> bool:
+    """Whether a slice that is a part of a data set is cut from the permutation in another place of its programs."""
+    pieces = (one for one in pieces_of(program, call) if is_part(parents_of(program.ev, one.facts), *one[1:]))
+    return any(is_cut_by(program, one, call) for one in pieces)
 
 
 def is_parted(parents: Parents, node: tree.Expr, scope: Scope, seen: set[int] | None = None) -> bool:
@@ -76,7 +85,7 @@ def is_parted(parents: Parents, node: tree.Expr, scope: Scope, seen: set[int] | 
                 case tree.Call(func=tree.Attribute(attr=attr), args=(first, *_)) if attr in cuts and first is above:
                     return _are_parts(parents, outer)
         case tree.Subscript(value=value):
-            return _is_part(parents, above, scope) if value is node else is_parted(parents, above, scope, seen)
+            return is_part(parents, above, scope) if value is node else is_parted(parents, above, scope, seen)
     return any(is_parted(parents, use, scope, seen) for use in _uses_of(parents, node))
 
 
@@ -156,7 +165,7 @@ def _in_same_order(parents: Parents, node: tree.Expr) -> tree.Expr:
     return node
 
 
-def _is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
+def is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
     """Whether a slice goes under the name of a part, into a subset of a data set, or picks the rows of a part."""
     if not isinstance(piece.index, tree.Opaque):
         return False

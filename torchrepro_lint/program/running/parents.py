@@ -40,7 +40,8 @@ def is_named(node: Node | None, name: str) -> bool:
 
 @dataclass(slots=True, eq=False)
 class Parents:
-    """The nodes around each node of one file; its loops by their sites, its names, attributes, sets and text keys.
+    """The nodes around each node of one file; its loops by their sites, its names, attributes, sets, text
+    keys and slices.
 
     It can be asked about the nodes of this file alone: they are known by their sites.
     """
@@ -52,6 +53,7 @@ class Parents:
     attributes: dict[str, Sequence[tree.Attribute]]
     sets: list[tree.Display]
     texts: list[tuple[str, tree.Subscript]]
+    slices: list[tree.Subscript]
     _turns: array[int]  # by the site of the node: when the walk over the file came to it
     _last_inside: dict[int, int]  # by the site of what surrounds others: when it came to the last of these
     _reads: dict[str, Sequence[tree.Name]] = field(default_factory=dict)
@@ -139,7 +141,7 @@ _STATEMENTS = (
 def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
     """The way up in a file; computed once."""
     return ev.remembered(
-        ("parents", id(facts)), lambda: _parents(facts), Parents([], {}, {}, {}, {}, [], [], array("I"), {})
+        ("parents", id(facts)), lambda: _parents(facts), Parents([], {}, {}, {}, {}, [], [], [], array("I"), {})
     )
 
 
@@ -151,6 +153,7 @@ def _parents(facts: ModuleFacts) -> Parents:
     attributes: dict[str, Sequence[tree.Attribute]] = {}
     sets: list[tree.Display] = []
     texts: list[tuple[str, tree.Subscript]] = []
+    slices: list[tree.Subscript] = []
     turns = array("I")
     last_inside: dict[int, int] = {}
     turn = 0
@@ -176,6 +179,8 @@ def _parents(facts: ModuleFacts) -> Parents:
         elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Const):
             if isinstance(node.index.value, str):
                 texts.append((node.index.value, node))
+        elif isinstance(node, tree.Subscript) and isinstance(node.index, tree.Opaque):
+            slices.append(node)
         inner = children(node)
         for child in inner:
             if isinstance(child, _SITELESS):
@@ -187,7 +192,7 @@ def _parents(facts: ModuleFacts) -> Parents:
         if isinstance(node, _SURROUNDING):
             pending.append(node.site)
         pending.extend(reversed(inner))
-    return Parents(above, above_siteless, loops, names, attributes, sets, texts, turns, last_inside)
+    return Parents(above, above_siteless, loops, names, attributes, sets, texts, slices, turns, last_inside)
 
 
 def children(node: Node) -> list[Node]:
