@@ -132,6 +132,8 @@ APART = {
     "bound again": "a = time.time()\na = 1\nsink(a)",
     "the keys of a dict": "for k in {'x': time.time()}:\n    sink(k)",
     "the numbers of enumerate": "for i, a in enumerate([time.time()]):\n    sink(i)",
+    "another key of a copy": "def f(d):\n    new = {}\n    for k, v in d.items():\n        new[k] = v\n    return new\nsink(f({'t': time.time(), 'x': 1})['x'])",
+    "another key of a comprehension": "d = {'t': time.time(), 'x': 1}\nsink({k: v for k, v in d.items()}['x'])",
     "an arm that does not run": "a = 1\nif False:\n    a = time.time()\nsink(a)",
 }  # fmt: skip
 

@@ -63,6 +63,8 @@ LOWERED = [
     Lowered("ordering/set_order.py:_MAX_ITERATIONS", "TRL208"),
     Lowered("ordering/epoch_loops.py:_MAX_AROUND", "TRL206"),
     Lowered("ordering/order_flow.py:MAX_STEPS", "TRL207", 2),
+    Lowered("ordering/order_backward.py:MAX_STEPS_BACK", "TRL207"),
+    Lowered("ordering/order_backward.py:MAX_STEPS_BACK", "TRL208"),
     Lowered("ordering/order_mappings.py:MAX_PLACES", "TRL207"),
     Lowered("ordering/loaded_checkpoints.py:_MAX_STEPS", "TRL210", 1),
     Lowered("ordering/order_returns.py:MAX_CALLS", "TRL207", 1),

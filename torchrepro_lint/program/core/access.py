@@ -38,6 +38,11 @@ class Access(NamedTuple):
         """Whether it leads into a list, tuple, set or dict."""
         return self.kind in ("item", "key", "each", "held")
 
+    @property
+    def is_of_one(self) -> bool:
+        """Whether it leads to one item or key, and not to any of them."""
+        return self.kind in ("item", "key")
+
 
 #: The steps into a value, the outermost first.
 AccessPath: TypeAlias = tuple[Access, ...]

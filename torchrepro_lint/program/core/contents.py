@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Store, Touch
 from torchrepro_lint.program.core.access import EACH, HELD, Access, AccessPath, items, key, may_be_at
 from torchrepro_lint.program.core.queries import Origin, Query
@@ -55,7 +56,8 @@ def _put(query: Query, touch: Touch, frame: Frame, rest: AccessPath) -> Iterator
             if first == EACH:
                 yield one(index)  # iterating over a dict gives its keys, over a list what is stored
             if may_be_at(_step(index), first) and not augmented:
-                yield one(value, *items(unpack))
+                is_sure = isinstance(index, tree.Const) or not first.is_of_one or not _is_of_a_loop(value, frame)
+                yield one(value, *items(unpack))._replace(is_sure=is_sure)
         case tree.Call(args=args) if args:
             given = args[-1].value
             if touch.method in _ADDS:
@@ -71,3 +73,9 @@ def _put(query: Query, touch: Touch, frame: Frame, rest: AccessPath) -> Iterator
                     yield one(args[0].value)
                 elif may_be_at(_step(args[0].value), first):
                     yield one(given)
+
+
+def _is_of_a_loop(value: tree.Expr, frame: Frame) -> bool:
+    """Whether what a loop stores under a key that is not known is another thing for each key."""
+    names = {part.id for part in walk([value]) if isinstance(part, tree.Name)}
+    return any(one.kind == "element" for name in names for one in frame.scope.bindings.get(name, ()))

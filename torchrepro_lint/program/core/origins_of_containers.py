@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.core.access import EACH, HELD, Access, key, may_be_at
 from torchrepro_lint.program.core.queries import Origin, Origins, Query
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
@@ -32,7 +33,8 @@ def of_container(ev: Evaluator, query: Query) -> Origins | None:
             if first.kind == "item" and len(frames) > 1:
                 position = first.of if isinstance(first.of, int) else 0
                 frames = frames[position : position + 1] if 0 <= position < len(frames) else frames
-            return Origins(tuple(Origin(below.at(wanted, inner), "part") for inner in frames))
+            is_sure = own_key is None or not first.is_of_one or not _is_of_its_loop(query.node)
+            return Origins(tuple(Origin(below.at(wanted, inner), "part", None, is_sure) for inner in frames))
         case tree.Binary(op="+" | "|" | "&" | "^", left=left, right=right):
             return Origins(tuple(Origin(_anywhere(query, one, first), "part") for one in (left, right)))
         case tree.Binary(op="-", left=left):
@@ -43,6 +45,12 @@ def of_container(ev: Evaluator, query: Query) -> Origins | None:
         case tree.Starred(value=value):
             return Origins((Origin(query.inside(value), "part"),))
     return None
+
+
+def _is_of_its_loop(node: tree.Comprehension) -> bool:
+    """Whether the values of a dict comprehension are of what its loops go through."""
+    bound = {part.id for clause in node.clauses for part in walk([clause.target]) if isinstance(part, tree.Name)}
+    return any(isinstance(part, tree.Name) and part.id in bound for part in walk([node.element]))
 
 
 def _anywhere(query: Query, part: tree.Expr, first: Access) -> Query:

@@ -72,12 +72,14 @@ class Origin(NamedTuple):
     """One of the values from which that of a query may come.
 
     `how`: "part" of the same expression; a "binding"; an "argument" that a caller gives, which is a run of its own;
-    what a function has "returned"; a "default", where nothing else is given. `site` is the call that it passes.
+    what a function has "returned"; a "default", where nothing else is given. `site` is the call that it passes. It is
+    not `is_sure` where it may be the value of another key than the one that is asked for.
     """
 
     query: Query
     how: Literal["part", "binding", "argument", "returned", "default"]
     site: Site | None = None
+    is_sure: bool = True
 
 
 class Origins(NamedTuple):

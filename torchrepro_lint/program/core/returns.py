@@ -34,7 +34,9 @@ def returned_by(ev: Evaluator, query: Query, functions: Values, call: tree.Call 
     arguments = ev.arguments(call.args, query.frame) if call is not None else Arguments()
     for function in ordered(functions):
         for inner in _frames(ev, function, arguments):
-            yield from _returned(ev, query, inner, call)
+            # What a function returns that calls itself, its other returns say.
+            if not any(one.scope is inner.scope for one in query.calls):
+                yield from _returned(ev, query, inner, call)
 
 
 def yielded_by(ev: Evaluator, query: Query, call: tree.Call) -> Iterator[Origin]:

@@ -18,6 +18,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_names, ordering_words
 from torchrepro_lint.program.core.backward import Backward
 from torchrepro_lint.program.core.queries import Origin, Query
+from torchrepro_lint.program.evaluation.memory import MAX_STEPS
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.order_carriers import Sink, SinkKind
@@ -54,6 +55,8 @@ _TABLES: Final[Mapping[OrderingTable, tuple[SinkKind, str]]] = {
 }
 #: What is made of elements to be looked up by them, where the order of insertion decides nothing.
 _LOOKED_UP: Final = frozenset({"dict", "OrderedDict", "fromkeys", "Counter"})
+#: How many questions are answered to find out whose order one use has: most take less than a hundred.
+MAX_STEPS_BACK: Final = 3_000
 #: The methods in which a data set fetches its samples from what it holds.
 _FETCHING: Final = frozenset({"__getitem__", "__getitems__", "__iter__", "get"})
 
@@ -118,6 +121,7 @@ def _sources(orders: _Orders, use: _Use) -> Iterator[_Order]:
     """The listings whose order what is used may have, each with the lists through which it came."""
     ev = orders.ev
     ev.begin_question()
+    ev.steps = max(0, MAX_STEPS - MAX_STEPS_BACK)
     for frame in ev.contexts(use.facts, use.scope):
         yield from sorted(orders.of(use.node, frame) or (), key=_place)
 

@@ -109,8 +109,10 @@ class _Sources(Backward[Entropy]):
         first = sources[0]
         return replace(first, node=query.node) if only and not first.fallback else first
 
-    def passed(self, query: Query, origin: Origin, fact: Entropy) -> Entropy:
+    def passed(self, query: Query, origin: Origin, fact: Entropy) -> Entropy | None:
         """Adds the call that the number passes; a part of what is only entropy is only entropy too."""
+        if not origin.is_sure:
+            return None
         if origin.how == "part" and isinstance(query.node, (tree.Attribute, tree.Subscript)):
             return replace(fact, node=query.node) if fact.node is origin.query.node and not fact.fallback else fact
         if origin.how == "default":
