@@ -52,7 +52,7 @@ def test_the_command_line_of_lightning(tmp_path: Path, code: str, file: str) -> 
         ("print('no LightningCLI here')", {"config.yaml": FILE}),
         (f"{CLI}LightningCLI(args=['--config', 'my.yaml'])", {"other.yaml": FILE}),
         (f"{CLI}LightningCLI()", {"config.yaml": "trainer:\n  deterministic: true\n"}),
-        (f"{CLI}LightningCLI()", {"config.yaml": "seed_everything: false\ntrainer: {deterministic: false}\n"}),
+        (f"{CLI}LightningCLI()", {"config.yaml": "seed_everything: false\n"}),
         (f"{CLI}LightningCLI()", {"config.yaml": "seed_everything: null\ntrainer: [deterministic]\n"}),
         (f"{CLI}LightningCLI()", {"config.yaml": "seed_everything: [\n"}),
         ("class LightningCLI:\n    pass\nLightningCLI()", {"config.yaml": FILE}),
@@ -60,6 +60,11 @@ def test_the_command_line_of_lightning(tmp_path: Path, code: str, file: str) -> 
 )
 def test_what_is_not_used_says_nothing(tmp_path: Path, code: str, files: dict[str, str]) -> None:
     assert evidence(tmp_path, code, files) == set()
+
+
+def test_a_trainer_that_is_told_not_to_be_deterministic(tmp_path: Path) -> None:
+    files = {"config.yaml": "trainer: {deterministic: false}\n"}
+    assert {effect for effect, _ in evidence(tmp_path, f"{CLI}LightningCLI()", files)} == {"algorithms-off"}
 
 
 def of_hydra(body: str, main: str = 'config_path="conf", config_name="config"') -> str:
@@ -74,30 +79,30 @@ TARGET = "trainer:\n  _target_: lightning.pytorch.Trainer\n  deterministic: true
 
 
 @pytest.mark.parametrize(
-    ("code", "conf", "says"),
+    ("code", "conf", "effect"),
     [
-        (of_hydra("Trainer(**cfg.trainer)"), WISH, True),
-        (of_hydra("Trainer(deterministic=cfg.trainer.deterministic)"), WISH, True),
-        (of_hydra("Trainer(deterministic=cfg['trainer']['deterministic'])"), WISH, True),
-        (of_hydra("Trainer(deterministic=cfg.trainer.get('deterministic'))"), WISH, True),
-        (of_hydra("given = cfg.trainer\n    Trainer(**given)"), WISH, True),
-        (of_hydra("instantiate(cfg.trainer, logger=None)"), TARGET, True),
-        (of_hydra("hydra.utils.instantiate(cfg.trainer)"), TARGET, True),
-        (of_hydra("Trainer(**cfg.trainer)", 'config_path="conf", config_name="config.yaml"'), WISH, True),
-        (of_hydra("Trainer(**cfg.trainer)", "None, 'conf', 'config'"), WISH, False),
-        (of_hydra("Trainer(**cfg.trainer)", 'config_path=None, config_name="config"'), WISH, False),
-        (of_hydra("Trainer(**cfg.trainer)", 'config_path="conf", config_name="another"'), WISH, False),
-        (of_hydra("Trainer(**cfg.other)"), WISH, False),
-        (of_hydra("Trainer(**cfg.trainer)"), "trainer:\n  deterministic: false\n", False),
-        (of_hydra("Trainer(**cfg.trainer)"), "trainer:\n  deterministic: ${wish}\n", False),
-        (of_hydra("instantiate(cfg.trainer)"), WISH, False),
-        (of_hydra("cfg = load()\n    Trainer(**cfg.trainer)"), WISH, False),
-        (f"{TRAINER}import hydra\ndef main(cfg):\n    Trainer(**cfg.trainer)\nmain(load())\n", WISH, False),
+        (of_hydra("Trainer(**cfg.trainer)"), WISH, "algorithms"),
+        (of_hydra("Trainer(deterministic=cfg.trainer.deterministic)"), WISH, "algorithms"),
+        (of_hydra("Trainer(deterministic=cfg['trainer']['deterministic'])"), WISH, "algorithms"),
+        (of_hydra("Trainer(deterministic=cfg.trainer.get('deterministic'))"), WISH, "algorithms"),
+        (of_hydra("given = cfg.trainer\n    Trainer(**given)"), WISH, "algorithms"),
+        (of_hydra("instantiate(cfg.trainer, logger=None)"), TARGET, "algorithms"),
+        (of_hydra("hydra.utils.instantiate(cfg.trainer)"), TARGET, "algorithms"),
+        (of_hydra("Trainer(**cfg.trainer)", 'config_path="conf", config_name="config.yaml"'), WISH, "algorithms"),
+        (of_hydra("Trainer(**cfg.trainer)", "None, 'conf', 'config'"), WISH, None),
+        (of_hydra("Trainer(**cfg.trainer)", 'config_path=None, config_name="config"'), WISH, None),
+        (of_hydra("Trainer(**cfg.trainer)", 'config_path="conf", config_name="another"'), WISH, None),
+        (of_hydra("Trainer(**cfg.other)"), WISH, None),
+        (of_hydra("Trainer(**cfg.trainer)"), "trainer:\n  deterministic: false\n", "algorithms-off"),
+        (of_hydra("Trainer(**cfg.trainer)"), "trainer:\n  deterministic: ${wish}\n", None),
+        (of_hydra("instantiate(cfg.trainer)"), WISH, None),
+        (of_hydra("cfg = load()\n    Trainer(**cfg.trainer)"), WISH, None),
+        (f"{TRAINER}import hydra\ndef main(cfg):\n    Trainer(**cfg.trainer)\nmain(load())\n", WISH, None),
     ],
 )
-def test_what_hydra_hands_over(tmp_path: Path, code: str, conf: str, says: bool) -> None:
+def test_what_hydra_hands_over(tmp_path: Path, code: str, conf: str, effect: str | None) -> None:
     found = evidence(tmp_path, code, {"conf/config.yaml": conf})
-    assert found == ({("algorithms", "deterministic in the configuration")} if says else set())
+    assert found == ({(effect, "deterministic in the configuration")} if effect else set())
 
 
 @pytest.mark.parametrize(
