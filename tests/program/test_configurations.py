@@ -63,7 +63,7 @@ def test_what_is_not_used_says_nothing(tmp_path: Path, code: str, files: dict[st
 
 
 def test_a_trainer_that_is_told_not_to_be_deterministic(tmp_path: Path) -> None:
-    files = {"config.yaml": "trainer: {deterministic: false}\n"}
+    files = {"config.yaml": "seed_everything: false\ntrainer: {deterministic: false}\n"}
     assert {effect for effect, _ in evidence(tmp_path, f"{CLI}LightningCLI()", files)} == {"algorithms-off"}
 
 
