@@ -65,6 +65,29 @@ def test_nothing_is_said_where_torch_reseeds_the_workers(write) -> None:
     assert found(write, "torch.manual_seed(0)", "torch>=1.9") == []
 
 
+_OTHERS = """\
+import random
+import numpy as np
+import torch
+
+random.seed(7)
+np.random.seed(7)
+{seed}
+print(torch.rand(2), np.random.rand())
+"""
+
+
+@pytest.mark.parametrize(("seed", "expected"), [("torch.manual_seed(7)", []), ("", ["TRL101"])])
+def test_programs_that_seed_torch_stand_for_those_out_of_sight(write, seed: str, expected: list[str]) -> None:
+    """Nothing in sight makes the loader of `data.py`, so that any program of the project may."""
+    module = _PROGRAM.format(seed="").partition("for batch")[0]
+    maker = "class Loaders:\n    def loader(self):\n        return DataLoader(Noisy(), num_workers=2)\n"
+    files = {"torchrepro-lint.toml": "", "train.py": _OTHERS.format(seed=seed), "data.py": module + maker}
+    root: Path = write({**files, "requirements.txt": "torch>=1.9"})
+    findings = check([root], {"profile": "default"}).findings
+    assert [one.code for one in findings if one.code == "TRL101"] == expected
+
+
 def test_the_trace_shows_the_seed_that_does_not_affect_the_workers(write) -> None:
     (finding,) = found(write, "np.random.seed(0)")
     last = finding.trace[-1]

@@ -31,8 +31,23 @@ def test_every_row_says_where_it_is_from() -> None:
     ],
 )
 def test_the_newest_release_that_has_all(names: list[str], last: str | None) -> None:
-    assert last_release_with("albumentations", names) == last
-    assert last_release_with("another", names) is None
+    assert last_release_with("albumentations", [(name, None) for name in names]) == last
+    assert last_release_with("another", [(name, None) for name in names]) is None
+
+
+@pytest.mark.parametrize(
+    ("name", "keyword", "last"),
+    [
+        ("albumentations.RandomResizedCrop", "height", "1.4.24"),
+        ("albumentations.RandomResizedCrop", "size", None),
+        ("albumentations.RandomResizedCrop", None, None),
+        ("albumentations.CenterCrop", "height", None),
+        ("albumentations.Flip", "p", None),
+        ("albumentations.Flip", None, "1.4.23"),
+    ],
+)
+def test_the_newest_release_that_takes_a_keyword(name: str, keyword: str | None, last: str | None) -> None:
+    assert last_release_with("albumentations", [(name, keyword)]) == last
 
 
 PROGRAM = """
@@ -59,6 +74,9 @@ loader = DataLoader(Images(), num_workers=2)
         ("import albumentations as A", "A.Compose", "A.HorizontalFlip(), A.IAAAffine()", False),
         ("from albumentations import Compose, Flip, RandomContrast", "Compose", "Flip()", False),
         ("import albumentations as A\nfrom albumentations.pytorch import ToTensor", "A.Compose", "A.Flip()", False),
+        ("import albumentations as A", "A.Compose", "A.Flip()", False),
+        ("import albumentations as A", "A.Compose", "A.RandomResizedCrop(height=8, width=8)", False),
+        ("import albumentations as A", "A.Compose", "A.RandomResizedCrop(size=(8, 8))", True),
         (
             "from albumentations.augmentations import transforms\nfrom albumentations import Compose",
             "Compose", "transforms.RandomRotate90()", False,

@@ -14,13 +14,15 @@ __all__ = ["Need", "last_release_with", "needs_of"]
 _FILE = "old_names.toml"
 
 
-def last_release_with(package: str, names: Iterable[str]) -> str | None:
-    """The newest release of a package that has all of some dotted names of it; None where the newest of all has."""
+def last_release_with(package: str, uses: Iterable[tuple[str, str | None]]) -> str | None:
+    """The newest release of a package that has all of some dotted names of it, or takes a keyword in a call of one, each
+    given with the name; None where the newest of all does.
+    """
     newest: str | None = None
-    for name in names:
+    for name, keyword in uses:
         module, _, own = name.rpartition(".")
         for at in (package, module):
-            last = _rows().get((package, at, own))
+            last = _rows().get((package, at, own, keyword))
             if last is not None and (newest is None or not admits(f">={newest}", last)):
                 newest = last
     return newest
@@ -43,10 +45,13 @@ def needs_of(package: str) -> tuple[Need, ...]:
 
 
 @cache
-def _rows() -> dict[tuple[str, str, str], str]:
-    """The last release with a name, by the package, the module that had it (the package: any of it) and the name."""
+def _rows() -> dict[tuple[str, str, str, str | None], str]:
+    """The last release with a name, by the package, the module that had it (the package: any of it), the name, and the
+    keyword of a call of it.
+    """
     return {
-        (row["package"], row.get("module", row["package"]), name): row["last"]
+        (row["package"], row.get("module", row["package"]), name, keyword): row["last"]
         for row in read_toml(_FILE)["old"]
         for name in row["names"]
+        for keyword in row.get("keywords", (None,))
     }

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_stored_data", "is_unique"]
 
+_MAX_MOVES = 4  # of one name, bound again
 _MAX_CALLS = 2  # up from the operation to where the index gets its form
 
 
@@ -52,6 +53,8 @@ def is_stored_data(ev: Evaluator, index: tree.Expr, frame: Frame) -> bool:
     stored, with one for each row. Indices that torch has computed need no cast.
     """
     written = _form_of(index, frame)
+    if written is not index and _is_field_of_a_batch(written, frame.scope):
+        return True
     if written is index or not isinstance(written, tree.Name) or not _is_parameter(written, frame.scope):
         return False
     parameter = parameter_of(frame.scope, written.id)
@@ -59,11 +62,31 @@ def is_stored_data(ev: Evaluator, index: tree.Expr, frame: Frame) -> bool:
     return all(isinstance(_form_of(given, at), tree.Name) for given, at in handed if given is not None)
 
 
+def _is_field_of_a_batch(node: tree.Expr, scope: Scope) -> bool:
+    """Whether something is read out of an object that a replay buffer or a loader gave, by its name one number for each
+    row: `batch.actions`, `batch["labels"]`.
+    """
+    match node:
+        case (
+            tree.Attribute(value=tree.Name(id=owner), attr=name)
+            | tree.Subscript(value=tree.Name(id=owner), index=tree.Const(value=str() as name))
+        ):
+            return owner != scope.self_name and _ONE_FOR_EACH.search(name) is not None
+    return False
+
+
 def _form_of(index: tree.Expr, frame: Frame) -> tree.Expr:
-    """The expression that gives an index its form: `labels.unsqueeze(1)` for `labels.unsqueeze(1).long() + 1`."""
+    """The expression that gives an index its form: `labels.unsqueeze(1)` for `labels.unsqueeze(1).long() + 1`, also
+    where the name is bound again to what is moved, `labels = labels.to(device)`.
+    """
     if isinstance(index, tree.Binary) and isinstance(index.right, tree.Const):
         index = index.left
-    return _unclamped(unmoved(_written_as(index, frame)), frame)
+    for _ in range(_MAX_MOVES):
+        written = _unclamped(unmoved(_written_as(index, frame)), frame)
+        if written is index or not isinstance(written, tree.Name):
+            return written
+        index = written
+    return index
 
 
 def _shows_one_place(ev: Evaluator, written: tree.Expr, dimension: Values, frame: Frame, calls_up: int) -> bool:
@@ -112,6 +135,7 @@ def _is_written_with_one_place(ev: Evaluator, written: tree.Expr, dimension: Val
     return False
 
 
+_ONE_FOR_EACH = re.compile(r"(?:^|_)(?:actions?|acts?|labels?|targets?|class(?:es)?|answers?|tokens?|y)(?:_|$)")
 _PERMUTATION = re.compile(
     r"(?:ids|idx|index|indices)_(?:un)?(?:restore|shuffle|keep|perm)\w*|(?:restore|shuffle|un_?shuffle)_\w+"
     r"|(?:\w+_)?(?:perm|permutation)"

@@ -88,8 +88,9 @@ def _library_effect(program: Program, event: Event) -> RngEffect | None:
 def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool:
     """Whether a version of the package that the project may run with has the effect.
 
-    Where the project names no version, it is the newest that counts: of all, of those that have what the file takes
-    from the package, `newest`, and of those that run beside what else the project asks for (`numpy==1.21`).
+    Where the project names no version, it is the newest that counts, of all and of those that run beside what else the
+    project asks for (`numpy==1.21`). Where the file takes from the package what the newest no longer has, `newest` being
+    the last that did, it runs with an older one, and nobody can tell with which.
     """
     twin = _SEEDED_TWINS.get(effect.package)
     if twin is not None and is_declared(root, twin):
@@ -97,6 +98,8 @@ def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool
     if effect.versions is None:
         return True
     declared = declared_versions(root, effect.package)
+    if newest is not None and not declared:
+        return False
     pins = tuple(one for one in declared if one.startswith("=="))
     last = BEYOND_ALL if pins else newest or BEYOND_ALL
     for need in needs_of(effect.package) if not pins else ():

@@ -21,13 +21,15 @@ def newest_release(program: Program, path: Path, package: str) -> str | None:
 
     def find() -> str | None:
         facts = program.facts(path)
-        return last_release_with(package, _names_of(facts, package)) if facts is not None else None
+        return last_release_with(package, _uses_of(facts, package)) if facts is not None else None
 
     return program.once(("newest release", path, package), find)
 
 
-def _names_of(facts: ModuleFacts, package: str) -> Iterator[str]:
-    """The dotted names that a file imports from a package, or calls by way of an import, as far as its text shows."""
+def _uses_of(facts: ModuleFacts, package: str) -> Iterator[tuple[str, str | None]]:
+    """The dotted names that a file imports from a package, or calls by way of an import, as far as its text shows, and
+    with each name once more every keyword of a call of it.
+    """
     imported: dict[str, str] = {}
     for scope in facts.walk_scopes():
         for name, bindings in scope.bindings.items():
@@ -39,12 +41,13 @@ def _names_of(facts: ModuleFacts, package: str) -> Iterator[str]:
                         for own, alias in names:
                             if (alias or own) == name:
                                 imported[name] = f"{module}.{own}"
-    yield from imported.values()
+    yield from ((name, None) for name in imported.values())
     for scope in facts.walk_scopes():
         for call, _ in scope.calls:
             root, *rest = _parts(call.func)
-            if root in imported and rest:
-                yield ".".join((imported[root], *rest))
+            if root in imported:
+                name = ".".join((imported[root], *rest))
+                yield from ((name, keyword) for keyword in (None, *(arg.keyword for arg in call.args)))
 
 
 def _is_of(module: str, package: str) -> bool:

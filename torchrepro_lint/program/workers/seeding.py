@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
@@ -50,7 +51,18 @@ def may_be_seeded(program: Program, loader: Loader) -> bool:
         bool(seeding_of(program, loader))
         or program.ev.remembered(("import-seeds", path), lambda: any(import_seeds(program, path, "torch")), False)
         or may_be_seeded_unseen(program, path)
+        or _is_seeded_where_it_is_run(program, loader)
     )
+
+
+def _is_seeded_where_it_is_run(program: Program, loader: Loader) -> bool:
+    """Whether no program in sight makes the loader (a configuration names what does, or another project), and programs
+    of the project seed torch: these may, and theirs is what others are told to do.
+    """
+    above = program.programs_of(loader.frame)
+    if any(one.path in above for one in entry_points(program)):
+        return False
+    return any("torch" in one.seeds and is_for_the_run(program, one) for one in program.evidence_of("seed"))
 
 
 def may_be_seeded_unseen(program: Program, path: Path) -> bool:

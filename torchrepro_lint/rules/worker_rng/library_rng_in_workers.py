@@ -56,7 +56,8 @@ Use instead
 Since
     All versions of torch. The versions of the libraries are read from the project's requirements. If these allow a
     range, it is enough that one version in it has the problem. If they name no version, the newest one must have it
-    that runs with the other versions named (albumentations since 1.4 needs NumPy 1.24.4, since 1.4.19 Python 3.9).
+    that runs with the other versions named (albumentations since 1.4 needs NumPy 1.24.4, since 1.4.19 Python 3.9). Code
+    that the newest release does not run (`A.Flip()`) says nothing of which older one it runs with, and is not reported.
 
 How it is proven
     From the libraries' source code: each row of the tool's table of random calls names the place. No run shows it,
