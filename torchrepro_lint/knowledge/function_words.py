@@ -16,6 +16,7 @@ NameTable = Literal[
     "losses",
     "about_data",
     "about_inference",
+    "evaluates",
     "evaluation",
     "says_evaluation",
     "means_training",

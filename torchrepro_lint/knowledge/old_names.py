@@ -15,8 +15,8 @@ _FILE = "old_names.toml"
 
 
 def last_release_with(package: str, uses: Iterable[tuple[str, str | None]]) -> str | None:
-    """The newest release of a package that has all of some dotted names of it, or takes a keyword in a call of one, each
-    given with the name; None where the newest of all does.
+    """The newest release of a package that has all of some dotted names of it, and takes the keyword of a call that is
+    given with a name; None where the newest of all does.
     """
     newest: str | None = None
     for name, keyword in uses:

@@ -20,6 +20,7 @@ from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.frequency import training_around
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.made_once import is_made_once
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
@@ -59,6 +60,8 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
             continue
         if not isinstance(one.node, tree.Call) or program.is_test(one.site.path) or is_stand_in(program, one):
             continue
+        if _is_given_to_a_loader(program, one):
+            continue
         program.ev.begin_question()
         if runs_in_workers(ways_of(program, one)):
             continue
@@ -72,6 +75,14 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
                     blocks.append((waypoint.path, repeated))
     every = (again for blocks in found.values() for _, again in blocks)
     yield from sorted(every, key=lambda again: (str(again.site.path), again.site.number))
+
+
+def _is_given_to_a_loader(program: Program, one: Evidence) -> bool:
+    """Whether a seed is called where it was to be passed, `worker_init_fn=np.random.seed(0)`: TRL106 speaks of that."""
+    match parents_of(program.ev, one.frame.facts).of(one.node):
+        case tree.Arg(keyword="worker_init_fn"):
+            return True
+    return False
 
 
 def _is_seeded_anew(program: Program, one: Evidence, waypoint: Waypoint, repeated: Reseeding) -> bool:

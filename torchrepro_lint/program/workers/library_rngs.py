@@ -89,8 +89,8 @@ def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool
     """Whether a version of the package that the project may run with has the effect.
 
     Where the project names no version, it is the newest that counts, of all and of those that run beside what else the
-    project asks for (`numpy==1.21`). Where the file takes from the package what the newest no longer has, `newest` being
-    the last that did, it runs with an older one, and nobody can tell with which.
+    project asks for (`numpy==1.21`). Where the file takes from the package what the newest no longer has (`newest` is
+    the last that did), it runs with an older one, and nobody can tell with which.
     """
     twin = _SEEDED_TWINS.get(effect.package)
     if twin is not None and is_declared(root, twin):

@@ -46,7 +46,8 @@ Fix safety
 
 Not reported
     - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).
-    - Programs that only seed, where `cudnn.deterministic = False` beside the switch says that speed is meant.
+    - Programs that only seed, where `cudnn.deterministic = False` beside the switch says that speed is meant, or where a
+      script or function evaluates a trained network, by its name (`test.py`; the `strict` profile reports it).
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
@@ -72,6 +73,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way
@@ -95,6 +97,14 @@ _FLAGS = "torch.backends.cudnn.flags"
 _OPTION = re.compile("benchmark", re.IGNORECASE)
 
 
+def _is_of_an_evaluation(way: Way) -> bool:
+    """Whether a place is in a function or a script that evaluates what was trained, by its name: there no difference adds
+    up from step to step.
+    """
+    evaluates = function_words("evaluates")
+    return any(evaluates.search(name) for name in (way[-1].facts.path.stem, *(at.scope.name for at in way)))
+
+
 class CudnnBenchmarkInDeterministicContext(Rule):
     code = "TRL301"
     name = "cudnn-benchmark-in-deterministic-context"
@@ -112,6 +122,8 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             if level == "seeded":
                 intent = not_heeded(program, one, seedings_at(program, one.site.path, places), "benchmark-off")
                 if not self._is_meant(program, intent) or self._is_chosen(program, one):
+                    continue
+                if not program.strict and all(map(_is_of_an_evaluation, places)):
                     continue
             if is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
                 continue

@@ -44,7 +44,7 @@ Fix safety
 Not reported
     - `warn_only=True`.
     - Code between `use_deterministic_algorithms(False)` and `(True)`, and modules that are only called there, wherever
-      they are built.
+      they are built. What Lightning's Trainer runs that is given `deterministic=False` after the flag was set.
     - Programs that never mention a GPU, and tensors that are proven to stay on the CPU.
     - Backward passes that do not happen (`torch.no_grad()`, data that needs no gradient).
     - Methods of the same name on something that is not a tensor.
