@@ -46,8 +46,8 @@ Fix safety
 
 Not reported
     - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).
-    - Programs that only seed, where `cudnn.deterministic = False` beside the switch says that speed is meant, or where a
-      script or function evaluates a trained network, by its name (`test.py`; the `strict` profile reports it).
+    - Programs that only seed, where `cudnn.deterministic = False` beside the switch says that speed is meant, or where
+      a script or function evaluates a trained network, by its name (`test.py`; the `strict` profile reports it).
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
@@ -98,8 +98,8 @@ _OPTION = re.compile("benchmark", re.IGNORECASE)
 
 
 def _is_of_an_evaluation(way: Way) -> bool:
-    """Whether a place is in a function or a script that evaluates what was trained, by its name: there no difference adds
-    up from step to step.
+    """Whether a place is in a function or a script that evaluates what was trained, by its name: there no difference
+    adds up from step to step.
     """
     evaluates = function_words("evaluates")
     return any(evaluates.search(name) for name in (way[-1].facts.path.stem, *(at.scope.name for at in way)))
