@@ -106,7 +106,8 @@ class Finding:
     them applies. `fix_declined` says in a few words why a rule that has a fix offers none here.
 
     `left_to_strict`: only the strict profile reports it, because none of the programs that start in these files wants
-    to repeat, or, without a file, because no seeded run executes it, only tests. None for what every profile reports.
+    to repeat, or, without a file, because no seeded run in sight executes it (only tests, or programs of others), or it
+    only decides in which order something is evaluated. None for what every profile reports.
     """
 
     code: str

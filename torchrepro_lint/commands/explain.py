@@ -100,7 +100,10 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     if finding.left_to_strict is None:
         return "only the `strict` profile reports it"
     if not finding.left_to_strict:
-        return "no seeded run executes it, only tests, and only the `strict` profile reports it there"
+        return (
+            "only the `strict` profile reports it: no seeded run in sight executes it, or it only decides in which order "
+            "something is evaluated"
+        )
     return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 
 

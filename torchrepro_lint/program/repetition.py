@@ -22,7 +22,7 @@ from torchrepro_lint.program.project_tests import is_of_a_test
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
-from torchrepro_lint.program.running.named_uses import is_left_over
+from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
 from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.split_seeds import is_for_the_next_draw
@@ -33,7 +33,7 @@ from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["left_to_strict", "wants_to_repeat"]
+__all__ = ["is_left_to_the_callers", "left_to_strict", "wants_to_repeat"]
 
 #: The modules that want to repeat when they run, each with what shows it; None for a command line that may seed.
 _Wishes: TypeAlias = dict[Path, list["Evidence | None"]]
@@ -52,6 +52,25 @@ def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     runs in which the program does not seed. None where it is reported by default.
     """
     return program.once(("left to strict", site), lambda: _left_to_strict(program, site))
+
+
+def is_left_to_the_callers(program: Program, site: Site) -> bool:
+    """Whether a place is code for the programs of others, of which none in sight mentions the function or class: those
+    that do choose the seeds.
+    """
+    if program.settings.intent is not None or not is_for_others(program, site.path):
+        return False
+    return program.once(("left to callers", site), lambda: not _is_used_in_sight(program, site))
+
+
+def _is_used_in_sight(program: Program, site: Site) -> bool:
+    place = place_of(program.ev, site)
+    if place is None:
+        return True
+    running = _modules_above(program, list(_ways_to(program, site)))
+    return any(
+        path in running and is_named_by(program, place.facts, place.scope, (path,)) for path in _programs(program)
+    )
 
 
 def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:

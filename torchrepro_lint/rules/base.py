@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import left_to_strict
+from torchrepro_lint.program.repetition import is_left_to_the_callers, left_to_strict
 from torchrepro_lint.program.running.reach import Link
 
 __all__ = ["Rule"]
@@ -22,6 +23,7 @@ class Rule(ABC):
     The docstring of a rule's module is its documentation. `profile` is "default" (on) or "strict" (only in that
     profile, or when selected). What a rule finds that `is_about_control` is wrong only for those who want a run to
     repeat: where no program that runs the place shows that it wants to, the rule counts as one of the strict profile.
+    So does what `is_of_the_caller`, where the place is of a package for programs that are not in sight.
     """
 
     code: ClassVar[str]
@@ -30,6 +32,7 @@ class Rule(ABC):
     severity: ClassVar[Severity] = Severity.ERROR
     profile: ClassVar[Literal["default", "strict"]] = "default"
     is_about_control: ClassVar[bool] = False
+    is_of_the_caller: ClassVar[bool] = False
 
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
@@ -46,10 +49,12 @@ class Rule(ABC):
         fix: Fix | None = None,
         declined: str | None = None,
         about_control: bool | None = None,
+        seldom_matters: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change.
 
-        `about_control` is said where it differs between findings of the rule.
+        `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
+        profile, whatever the program wants.
         """
         if fix is not None and any(program.is_test(edit.path) for edit in fix.edits):
             fix = replace(fix, applicability=Applicability.UNSAFE)
@@ -64,5 +69,10 @@ class Rule(ABC):
             fix,
             declined,
             program.places.statement_rows(site),
-            left_to_strict(program, site) if of_control else None,
+            () if seldom_matters else self._left_to_strict(program, site) if of_control else None,
         )
+
+    def _left_to_strict(self, program: Program, site: Site) -> tuple[Path, ...] | None:
+        if self.is_of_the_caller and is_left_to_the_callers(program, site):
+            return ()
+        return left_to_strict(program, site)

@@ -10,6 +10,7 @@ from torchrepro_lint.facts.expressions import words_in, written_alike
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.loaders import Loader
@@ -19,7 +20,7 @@ from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["brings_a_sampler", "first_draw", "shuffles_itself", "surely_shuffles"]
+__all__ = ["brings_a_sampler", "first_draw", "is_of_an_evaluation", "shuffles_itself", "surely_shuffles"]
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
 _SAMPLERS = ("sampler", "batch_sampler")
@@ -81,6 +82,20 @@ def _is_of_an_evaluation(loader: Loader) -> bool:
     if not isinstance(written, (tree.Attribute, tree.Subscript, tree.Call)):
         return False
     return any(function_words("says_evaluation").search(word) for word in words_in([written]))
+
+
+def is_of_an_evaluation(program: Program, loader: Loader) -> bool:
+    """Whether a loader is, by its name or that of the function that makes it, for an evaluation: `val_loader = ...`, a
+    `return` in `test_dataloader`. In which order a network is evaluated seldom matters.
+    """
+    words, parents = function_words("says_evaluation"), parents_of(program.ev, loader.facts)
+    names: list[str] = []
+    match parents.target_of(loader.call):
+        case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
+            names = [name]
+        case None if isinstance(parents.of(loader.call), tree.Return):
+            names = [loader.scope.name]
+    return any(words.search(name) and "train" not in name.lower() for name in names)
 
 
 def _may_lack(loader: Loader, role: str) -> bool:

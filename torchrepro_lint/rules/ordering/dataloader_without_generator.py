@@ -72,6 +72,9 @@ Fix safety
 Not reported
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
       the value for the evaluation (`cfg.val.shuffle`).
+    - Loaders that shuffle for an evaluation, by their name (`val_loader`, `def test_dataloader`), if their workers draw
+      nothing; code for other programs (a package that the project builds, copied code) of which none in sight makes the
+      loader: reported in the `strict` profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index.
@@ -103,7 +106,13 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.global_draws import brings_a_sampler, first_draw, shuffles_itself, surely_shuffles
+from torchrepro_lint.program.workers.global_draws import (
+    brings_a_sampler,
+    first_draw,
+    is_of_an_evaluation,
+    shuffles_itself,
+    surely_shuffles,
+)
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
@@ -118,6 +127,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
     summary = "DataLoader takes its order or its workers' seeds from torch's global RNG: no generator is passed"
     severity = Severity.WARNING
     is_about_control = True
+    is_of_the_caller = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         if program.target.known and not program.target.admits_from(GENERATOR_SINCE):
@@ -138,7 +148,8 @@ class DataLoaderWithoutGenerator(LoaderRule):
             fix, declined = loader_fix(program, loader, init=False, generator=True)
             message = _message(loader, draw, surely=any(surely_shuffles(program, one) for one in loaders))
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
-            return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
+            seldom = shuffles and is_of_an_evaluation(program, loader) and first_draw(program, loader) is None
+            return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 
 

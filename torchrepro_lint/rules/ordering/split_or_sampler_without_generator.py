@@ -91,6 +91,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
     summary = "random split or sampler that draws from torch's global RNG: no generator is passed"
     severity = Severity.WARNING
     is_about_control = True
+    is_of_the_caller = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unseeded_splits(program):

@@ -74,6 +74,7 @@ class SplitWithoutRandomState(Rule):
     summary = "split by scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
     severity = Severity.WARNING
     is_about_control = True
+    is_of_the_caller = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in numpy_splits(program):
