@@ -101,8 +101,8 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
         return "only the `strict` profile reports it"
     if not finding.left_to_strict:
         return (
-            "only the `strict` profile reports it: no seeded run in sight executes it, or it only decides in which order "
-            "something is evaluated"
+            "only the `strict` profile reports it: no seeded run in sight executes it, or it only decides in which "
+            "order something is evaluated"
         )
     return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 

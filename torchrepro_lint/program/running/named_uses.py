@@ -66,19 +66,35 @@ def is_named_by(
 
 def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     """Whether neither code that runs nor a configuration mentions the function or class around a scope, while something
-    else of that module is used: it was left there. A module of which nothing is used may be for programs out of sight.
+    else of that module is used, or a program in sight loads it and nothing asks for it by name: it was left there. A
+    module that no program in sight loads may be for others.
     """
     users = _users_of(program, facts, _outermost(scope))
     if users is None or _is_used(program, users):
         return False
     if is_named_by_a_configuration(program.ev, facts, _outermost(scope).name):
         return False
-    if any(one.path == facts.path for one in entry_points(program)):
+    if any(one.path == facts.path for one in entry_points(program)) or _is_loaded_unasked(program, facts, scope):
         return True
     # It is not of use itself, so that it need not be left out.
     key = ("of-use", id(facts))
     return program.ev.remembered(
         key, lambda: any(_is_of_use(program, facts, one) for one in facts.scope.children), False
+    )
+
+
+def _is_loaded_unasked(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a program in sight loads the module of a definition, and no module imports it by name but that of a
+    package, which only hands its names on. One that does, without a use, is where somebody chooses by hand.
+    """
+    above, name = program.imports.above(facts.path), _outermost(scope).name
+    if all(one.path not in above for one in entry_points(program)):
+        return False
+    return not any(
+        isinstance(binding.node, tree.ImportFrom)
+        for path in above
+        if path.name != "__init__.py" and (other := program.facts(path)) is not None
+        for binding in other.scope.bindings.get(name, ())
     )
 
 
