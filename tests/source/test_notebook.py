@@ -46,6 +46,7 @@ def test_cells_of_other_languages_are_passed_over() -> None:
     [
         ("{\n 'a'", "not valid JSON: Expecting property name enclosed in double quotes", 2, 2),
         ("", "not valid JSON: Expecting value", 1, 1),
+        ('{\n<<<<<<< HEAD\n"nbformat": 4,\n=======\n', "an unresolved merge conflict", 2, 1),
         ('{"cells": "torch', "not valid JSON: Unterminated string", 1, 11),
         ("[]", "not a notebook: the JSON has no `nbformat`", 1, 1),
         ('{"nbformat": 3, "worksheets": []}', "notebook format 3: convert it to 4", 1, 1),

@@ -25,6 +25,7 @@ def _integer(digits: str) -> int:
         return 0
 
 
+_CONFLICT = re.compile(r"^<<<<<<< ", re.MULTILINE)
 _DECODER = json.JSONDecoder(strict=False, parse_int=_integer)
 _BLANK = re.compile(r"[ \t\r\n]*")
 # What is in a string of JSON for one line of the text, its newline included.
@@ -85,6 +86,10 @@ def read_notebook(text: str) -> Notebook:
     try:
         document = _DECODER.decode(text)
     except json.JSONDecodeError as error:
+        conflict = _CONFLICT.search(text)
+        if conflict is not None:
+            row = text.count("\n", 0, conflict.start()) + 1
+            raise NotebookError("an unresolved merge conflict", row, 1) from None
         what = error.msg.removesuffix(" starting at")  # the place is not in the message
         raise NotebookError(f"not valid JSON: {what}", error.lineno, error.colno) from None
     except RecursionError:

@@ -61,7 +61,8 @@ Not reported
     - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
     - Code for a torch that accepts no generator yet: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
-    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
+    - Programs that do not show that they want to repeat, tests, and code for other programs (a package that the project
+      builds, copied code) that none in sight asks for: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split

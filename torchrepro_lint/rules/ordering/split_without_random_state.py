@@ -43,7 +43,8 @@ Not reported
       says that it seeds. These are reported in the `strict` profile, since another draw before the split still changes
       it.
     - `sample(frac=1)` of a table that is not split afterwards, and likewise `table = table.sample(..)`.
-    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
+    - Programs that do not show that they want to repeat, tests, and code for other programs (a package that the project
+      builds, copied code) that none in sight asks for: reported in the `strict` profile only.
 
 References
     https://scikit-learn.org/stable/common_pitfalls.html#controlling-randomness
