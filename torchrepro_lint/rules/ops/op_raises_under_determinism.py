@@ -32,7 +32,8 @@ Use instead
 
 Since
     torch 1.7. The finding says which operation raises and since which version. It holds for the newest release that the
-    project's requirements allow, or else for the newest known one.
+    project's requirements allow, or else for the newest known one. Where an option sets the flag
+    (`Trainer(deterministic=cfg.deterministic)`), the finding is a warning.
 
 How it is proven
     The table of operations comes from the determinism alerts in torch's CUDA libraries, release by release, and from
@@ -60,8 +61,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ops.op_runs import flag_is_off
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
@@ -83,16 +85,18 @@ class OpRaisesUnderDeterminism(Rule):
 
     def _report(self, program: Program, operation: Operation, row: OpRow, switch: Evidence) -> Finding:
         device = "on every device" if row.device == "any" else "on CUDA"
-        message = (
-            f"`{operation.short}` raises RuntimeError {device} {when_it_runs(row)}, as "
-            "`use_deterministic_algorithms(True)` is set"
+        is_proven = all(isinstance(value, Constant) and value.value for value in switch.values)
+        set_by = "as `use_deterministic_algorithms(True)` is set"
+        message = f"`{operation.short}` raises RuntimeError {device} {when_it_runs(row)}, " + (
+            set_by if is_proven else "where an option sets `use_deterministic_algorithms(True)`"
         )
         trace = [
             Link(switch.site, f"asks for determinism: {switch.name}"),
             Link(operation.site, f"has no deterministic kernel {releases(row)}{_alert(row)}"),
             Link(operation.site, f"instead: {row.alternative}", 0),
         ]
-        return self.finding(program, operation.site, message, trace)
+        severity = Severity.ERROR if is_proven else Severity.WARNING
+        return self.finding(program, operation.site, message, trace, severity=severity)
 
 
 def _alert(row: OpRow) -> str:
