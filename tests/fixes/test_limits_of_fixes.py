@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+import shutil
 from pathlib import Path
 
 import pytest
+from fixture_format import FOLDER
 
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
-from torchrepro_lint.fixes import generators, passed_seed
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.fixes import generators, importable, offsets, passed_seed
 
 FIXES = Path(generators.__file__).parent
 
@@ -47,6 +50,17 @@ LOADERS = "    loader = DataLoader(range(32), batch_size=4, shuffle=True)\n    p
 OF_ONE_NAME = (
     f"import torch\nfrom torch.utils.data import DataLoader\n\ntorch.manual_seed(3)\n\n\ndef f():\n{LOADERS * 3}\nf()\n"
 )
+WITH_A_GENERATOR = """
+import torch
+from torch.utils.data import DataLoader
+
+torch.manual_seed(3)
+own = torch.Generator()
+own.manual_seed(torch.initial_seed() + 3)
+first = DataLoader(range(32), shuffle=True, generator=own)
+second = DataLoader(range(16), shuffle=True)
+print(list(first), list(second))
+"""
 
 
 def _fixes(root: Path, main: str, data: str = "") -> list[tuple[Applicability | None, str]]:
@@ -92,7 +106,28 @@ def _generators_to_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
 
 
+def _seeds_that_are_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the limit the number of another generator is not read: the new one is counted from that all the same."""
+    assert "manual_seed(torch.initial_seed())" in _fixes(root / "within", WITH_A_GENERATOR)[0][1]
+    monkeypatch.setattr(offsets, "MAX_OFFSET", 2)
+    assert "manual_seed(torch.initial_seed() + 1)" in _fixes(root / "past", WITH_A_GENERATOR)[0][1]
+
+
+def _files_that_an_import_reads(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = FOLDER / "TRL101_numpy_rng_in_workers" / "bad_trainers_of_one_package"
+    imported = {}
+    for limit in (1, 0):
+        monkeypatch.setattr(importable, "MAX_NEW", limit)
+        copied = shutil.copytree(program, root / str(limit))
+        (copied / "pyproject.toml").write_text("", encoding="utf-8")
+        fix([copied])
+        imported[limit] = "import seed_worker" in (copied / "trainers_of_one" / "contrastive.py").read_text("utf-8")
+    assert imported == {1: True, 0: False}
+
+
 DRIVEN = {
+    "importable.py:MAX_NEW": _files_that_an_import_reads,
+    "offsets.py:MAX_OFFSET": _seeds_that_are_written,
     "generators.py:MAX_UNREAD": _generators_to_be_read,
     "generators.py:MAX_IN_A_FUNCTION": _generators_of_one_function,
     "generators.py:MAX_NUMBERED": _generators_of_one_name,

@@ -10,7 +10,17 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import apply_edits
-from torchrepro_lint.fixes.brackets import Bracket, bracket_of, call_parentheses, leaves_calls_long, wraps_aligned
+from torchrepro_lint.fixes.brackets import (
+    Bracket,
+    are_others_on_one_line,
+    bracket_of,
+    call_parentheses,
+    equals_sign,
+    has_long_calls,
+    leaves_calls_long,
+    never_wraps,
+    wraps_aligned,
+)
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.tool_comments import is_for_a_tool
 
@@ -50,17 +60,8 @@ def add_keyword_arguments(
     """
     if not pairs:
         return list(altered)
-    equal = _equals_sign(document, call)
+    equal = equals_sign(document, call)
     return _Call(document, call, altered).add([f"{name}{equal}{value}" for name, value in pairs])
-
-
-def _equals_sign(document: Document, call: cst.Call) -> str:
-    """As it stands between the keywords of a call and their values, where all are written alike."""
-    named = [argument for argument in call.args if argument.keyword is not None]
-    spaced = [
-        document.module.code_for_node(one.equal) == " = " for one in named if isinstance(one.equal, cst.AssignEqual)
-    ]
-    return " = " if spaced and all(spaced) else "="
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,10 @@ class _Call:
 
     def _fits(self, new: list[str]) -> bool:
         """Whether the line that grows stays within the limit; a comment at its end is not counted."""
-        return self._length() + len(", ".join(new)) + 2 <= self.document.line_length
+        grown = self._length() + len(", ".join(new)) + 2
+        # Who never wraps a call, and uses no formatter, does not wrap one of usual length.
+        unwrapped = self.document.is_beyond_defaults and self.document.once(never_wraps)
+        return grown <= (self.document.no_limit if unwrapped else self.document.line_length)
 
     def _length(self) -> int:
         """How long the line is on which the call ends; a comment behind it is not counted."""
@@ -152,10 +156,14 @@ class _Call:
         return len(self.text[line_start:end].rstrip())
 
     def _is_left_long(self) -> bool:
-        """Whether the author keeps such a call on one line, however long: this one, or most calls of the file."""
-        if self.document.once(wraps_aligned):
-            return False
-        return self._length() > self.document.no_limit or self.document.once(leaves_calls_long)
+        """Whether the author keeps such a call on one line, however long: this one, most calls of the file, or the
+        others of the same function in a file with such lines.
+        """
+        if self._length() > self.document.no_limit:
+            return True
+        if self.document.once(has_long_calls) and are_others_on_one_line(self.document, self.call):
+            return True
+        return not self.document.once(wraps_aligned) and self.document.once(leaves_calls_long)
 
     def _may_wrap(self) -> bool:
         """Arguments that span lines themselves are left as they are: taking them apart is not ours to do."""

@@ -9,7 +9,17 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["Bracket", "bracket_of", "call_parentheses", "leaves_calls_long", "wraps_aligned"]
+__all__ = [
+    "Bracket",
+    "are_others_on_one_line",
+    "bracket_of",
+    "call_parentheses",
+    "equals_sign",
+    "has_long_calls",
+    "leaves_calls_long",
+    "never_wraps",
+    "wraps_aligned",
+]
 
 _Span = tuple[int, int]
 
@@ -128,6 +138,15 @@ def _without_space(document: Document, start: int, end: int) -> _Span:
     return start + len(text) - len(text.lstrip()), end
 
 
+def equals_sign(document: Document, call: cst.Call) -> str:
+    """As it stands between the keywords of a call and their values, where all are written alike."""
+    named = [argument for argument in call.args if argument.keyword is not None]
+    spaced = [
+        document.module.code_for_node(one.equal) == " = " for one in named if isinstance(one.equal, cst.AssignEqual)
+    ]
+    return " = " if spaced and all(spaced) else "="
+
+
 def wraps_aligned(document: Document) -> bool:
     """Whether most calls over several lines have their arguments aligned below the first, which follows the bracket."""
     aligned = broken = 0
@@ -148,6 +167,33 @@ def wraps_aligned(document: Document) -> bool:
 
 def leaves_calls_long(document: Document) -> bool:
     """Whether more calls of several arguments are on a line of no limit than over several lines."""
+    long, broken = document.once(_long_and_broken)
+    return long > broken
+
+
+def has_long_calls(document: Document) -> bool:
+    """Whether some call of several arguments is on a line of no limit."""
+    return document.once(_long_and_broken)[0] > 0
+
+
+def never_wraps(document: Document) -> bool:
+    """Whether no call of several arguments is over several lines."""
+    return document.once(_long_and_broken)[1] == 0
+
+
+def are_others_on_one_line(document: Document, call: cst.Call) -> bool:
+    """Whether the file has other calls of what a call calls, and each of them is on one line."""
+    called = document.text_of(call.func)
+    others = [
+        call_parentheses(document, one)
+        for one in document.nodes(cst.Call)
+        if one is not call and one.args and document.text_of(one.func) == called
+    ]
+    return bool(others) and not any("\n" in document.text[start:end] for start, end in others)
+
+
+def _long_and_broken(document: Document) -> tuple[int, int]:
+    """How many calls of several arguments are on a line of no limit, and how many over several lines."""
     long = broken = 0
     for call in document.nodes(cst.Call):
         if len(call.args) < 2:
@@ -157,4 +203,4 @@ def leaves_calls_long(document: Document) -> bool:
             broken += 1
         else:
             long += end + 1 - document.line_start(start) > document.no_limit
-    return long > broken
+    return long, broken

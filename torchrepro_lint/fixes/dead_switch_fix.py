@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -19,6 +20,9 @@ if TYPE_CHECKING:
 
 __all__ = ["dead_switch_fix"]
 
+#: How files that ask for determinism name it, also where it is misspelt.
+_DETERMINISM = re.compile(rb"determin")
+
 
 def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str | None]:
     """The fix, or why there is none."""
@@ -28,6 +32,8 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
     if target is None:
         return None, "the statement could not be located"
     match dead.fault:
+        case "misspelt" | "unbound" if _is_against_the_program(program, dead):
+            return None, "spelt right, it would turn on what makes runs of this deterministic program differ: remove it"
         case "misspelt" | "unbound":
             edits = _renamed(document, target, dead)
             return Fix(_applicability(dead), f"Set {dead.meant}", tuple(edits)), None
@@ -39,6 +45,15 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
         case "not-called":
             return None, "the seed to pass is not known"
     return None, "a comparison may be meant"
+
+
+def _is_against_the_program(program: Program, dead: DeadSwitch) -> bool:
+    """Whether cuDNN's benchmark mode is meant to be on, in a program that asks for determinism."""
+    match dead.statement:
+        case tree.Assign(value=tree.Const(value=True)) if last_part(dead.meant) == "benchmark":
+            asked = any(one.level == "deterministic" for one in program.evidence_in_programs_of(dead.frame))
+            return asked or program.project.holds(dead.frame.facts.path, _DETERMINISM)
+    return False
 
 
 def _applicability(dead: DeadSwitch) -> Applicability:

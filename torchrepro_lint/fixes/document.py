@@ -97,6 +97,11 @@ class Document:
         return min(max(longest, _DEFAULT_LINE_LENGTH), _MAXIMUM_GUESS)
 
     @property
+    def is_beyond_defaults(self) -> bool:
+        """Whether no limit is configured, and lines of code are longer than formatters leave them by default."""
+        return self._line_length is None and self.line_length > _DEFAULT_LINE_LENGTH
+
+    @property
     def no_limit(self) -> int:
         """How long a line may be before it says that its author keeps to no limit."""
         return max(self.line_length, _MAXIMUM_GUESS)

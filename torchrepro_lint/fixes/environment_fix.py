@@ -12,6 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.switch_fix import is_commented_beside
+from torchrepro_lint.program.running.frequency import Often, frequency
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 
 if TYPE_CHECKING:
@@ -25,6 +26,9 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
     """The fix that sets a variable above a switch, where the environment has not, or why there is none."""
     if first_use_before(program.ev, one.frame, one.node.site) is not None:
         return None, "CUDA is used before the switch"
+    found = frequency(program, one.frame.facts, one.frame.scope, one.node.site)
+    if found.often is Often.AGAIN or _is_switched_off(program, one):
+        return None, "the switch is set again and again, and the variable has to be set once, before CUDA is first used"
     document = document_of(program, one.site.path)
     node = document.node_at(*program.parsed(one.site.path).span(one.site.number), cst.Call)
     line = document.statement(node) if node is not None else None
@@ -39,6 +43,13 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
     statement = f'{environ}.setdefault("{variable}", "{value}"){document.newline}{indentation}'
     edits = (*planner.edits(), document.replacement(start, start, statement))
     return Fix(Applicability.SAFE, f"Set {variable}", edits), None
+
+
+def _is_switched_off(program: Program, one: Evidence) -> bool:
+    """Whether the function around a switch also turns it off: it is on and off in turns."""
+    return one.frame.scope.parent is not None and any(
+        other.effect == "algorithms-off" and other.frame.scope is one.frame.scope for other in program.evidence
+    )
 
 
 def correct_value_fix(

@@ -113,8 +113,10 @@ def _places(document: Document, body: cst.IndentedBlock, receiver: str) -> Itera
 
 
 def _is_plain(statement: cst.BaseStatement, receiver: str) -> bool:
-    """A docstring, `super().__init__(...)`, or an attribute that is set to a name or a constant."""
+    """A docstring, an import, `super().__init__(...)`, or an attribute that is set to a name or a constant."""
     match statement:
+        case cst.SimpleStatementLine(body=[cst.Import() | cst.ImportFrom()]):
+            return True
         case cst.SimpleStatementLine(body=[cst.Expr(value=cst.SimpleString() | cst.ConcatenatedString())]):
             return True
         case cst.SimpleStatementLine(body=[cst.Expr(value=cst.Call(func=cst.Attribute(attr=cst.Name("__init__"))))]):

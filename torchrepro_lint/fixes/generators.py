@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Callable, Iterable, Sequence
 from itertools import count, islice
 
 import libcst as cst
 
 from torchrepro_lint.fixes.arguments import given
-from torchrepro_lint.fixes.arms import arms_apart, has_arms, made_instead
+from torchrepro_lint.fixes.arms import arms_apart, made_instead
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.scopes import Binding, Scope
-from torchrepro_lint.fixes.seed_expression import as_summand
-from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.loaders import torch_position
 
@@ -28,8 +26,6 @@ __all__ = [
     "is_one_of_many",
     "number_to_come",
     "numbered_name",
-    "place_among_loaders",
-    "plus",
 ]
 
 
@@ -40,7 +36,7 @@ MAX_UNREAD = 4
 #: How many calls of one function may want generators: nobody reads a function in which more are made one by one.
 MAX_IN_A_FUNCTION = 64
 #: In how many arms of one `if` loaders are made that get a generator above it.
-MIN_ARMS = 3
+MIN_ARMS = 2
 
 
 def find_generator(
@@ -141,9 +137,23 @@ def above_the_arms(
             continue
         inside = [one for one in alike if document.start(outer) <= document.start(one) < document.end(outer)]
         if len(inside) + 1 >= MIN_ARMS:
+            if any(_has_its_own(document, one, outer) for one in inside):
+                return None
             are_alone = all(id(one) in instead for one in inside) and _exclude_each_other(document, inside)
             return outer if are_alone else None
     return None
+
+
+def _has_its_own(document: Document, call: cst.Call, around: cst.CSTNode) -> bool:
+    """Whether a call is given a generator other than a name that is bound above `around`."""
+    passed = given(call, "generator", torch_position("generator"))
+    if passed is None:
+        return False
+    if not isinstance(passed.value, cst.Name):
+        return True
+    owner = document.scope_of(call).resolve(passed.value.value)
+    bindings = owner.bindings[passed.value.value] if owner is not None else []
+    return any(document.start(binding.node) >= document.start(around) for binding in bindings)
 
 
 def _exclude_each_other(document: Document, calls: Sequence[cst.Call]) -> bool:
@@ -221,44 +231,6 @@ def numbered_name(name: str, before: int, is_taken: Callable[[str], bool]) -> st
     """The first of `name`, `name2`, ... that is free, but for as many as those `before` it will take."""
     numbered = (name if number == 1 else f"{name}{number}" for number in count(1))
     return next(islice((one for one in numbered if not is_taken(one)), before, None))
-
-
-def place_among_loaders(
-    document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None = None
-) -> int:
-    """How many loaders and samplers of the file are before the call, in the order of the text, those left out that are
-    made instead of it, and loaders that draw nothing. Its generator is made before the statement `home`.
-    """
-    start = document.start(call)
-    wanting, others = document.once(_loaders_that_want_one), known.that_want_none if known is not None else ()
-    earlier = [*_before(document, wanting, start), *_before(document, others, start)]
-    if known is not None:
-        earlier = [one for one in earlier if not known.is_idle(one)]
-    if not document.once(has_arms):
-        return len(earlier)
-    function = document.function(call)
-    beside = [one for one in earlier if document.function(one) is function]
-    return len(earlier) - len(made_instead(document, call, home, beside))
-
-
-def _before(document: Document, calls: Sequence[cst.Call], start: int) -> Sequence[cst.Call]:
-    """Those of some calls, in the order of the text, that begin before a place."""
-    return calls[: bisect_left(calls, start, key=document.start)]
-
-
-def _loaders_that_want_one(document: Document) -> list[cst.Call]:
-    groups = document.once(_that_want_one).values()
-    found = {id(one): one for group in groups for one in group if not is_split(one)}
-    return sorted(found.values(), key=document.start)
-
-
-def plus(seed: str, number: int) -> str:
-    """The text of a seed that is larger by a number."""
-    if not number:
-        return seed
-    if seed.isdecimal():
-        return str(int(seed) + number)
-    return f"{as_summand(seed)} + {number}"
 
 
 def calls_that_want_one(

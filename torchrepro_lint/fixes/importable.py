@@ -7,6 +7,7 @@ only where one that is there already proves it: from the same folder of Python's
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["existing_init", "importable_as", "other_homes"]
+
+#: How many files an import may read that no other import of the file reads.
+MAX_NEW = 8
 
 
 def existing_init(program: Program, path: Path) -> ExistingInit | None:
@@ -49,13 +53,56 @@ def other_homes(program: Program, path: Path) -> frozenset[Path]:
 def importable_as(program: Program, path: Path, file: Path) -> str | None:
     """What stands after `from` where `path` imports something of the module `file`; None where that may fail.
 
-    The module must be one that is imported already, in a program that the file `path` has a part in. What is imported
-    in a function alone may be one of several programs, which define the same options.
+    The module must be one that is imported already, in a program that the file `path` has a part in, or one that only
+    defines things and needs no more than `path`. What is imported in a function alone may be one of several programs,
+    which define the same options.
     """
     importers, others = program.imports.above(path), program.imports.above(file)
-    if file in importers or len(others) < 2 or not others & importers or not program.imports.is_imported_at_once(file):
+    if file in importers:
+        return None
+    is_imported = len(others) > 1 and others & importers and program.imports.is_imported_at_once(file)
+    if not is_imported and not _brings_nothing_new(program, path, file):
         return None
     return _relative(program, path, file) or _absolute(program, path, file)
+
+
+def _brings_nothing_new(program: Program, path: Path, file: Path) -> bool:
+    """Whether importing `file` does no more than define functions and classes, and needs nothing that importing `path`
+    does not need: the trainers of one package, of which each program imports another.
+    """
+    new = program.imports.below(file) - program.imports.below(path)
+    if len(new) > MAX_NEW or any(program.facts(one) is None for one in (path, *new)):
+        return False
+    there = {*_packages(program, path), *sys.stdlib_module_names, "torch", "numpy"}
+    return all(
+        there.issuperset(_packages(program, one)) and all(map(_only_defines, document_of(program, one).module.body))
+        for one in new
+    )
+
+
+def _packages(program: Program, path: Path) -> set[str]:
+    """The packages from which a file imports at the level of the module."""
+    return {dotted.partition(".")[0] for dotted in _absolute_imports(program, path)}
+
+
+def _only_defines(statement: cst.BaseStatement) -> bool:
+    """Whether a statement of a module only imports something, or defines a function, a class or a constant."""
+    match statement:
+        case cst.FunctionDef(decorators=decorators) | cst.ClassDef(decorators=decorators):
+            return not decorators
+        case cst.SimpleStatementLine(body=parts):
+            return all(map(_is_inert, parts))
+    return False
+
+
+def _is_inert(part: cst.BaseSmallStatement) -> bool:
+    match part:
+        case cst.Import() | cst.ImportFrom() | cst.Pass() | cst.Expr(value=cst.SimpleString()):
+            return True
+        case cst.Assign(value=value) | cst.AnnAssign(value=value):
+            is_plain = isinstance(value, cst.BaseNumber | cst.BaseString | cst.Name | cst.Attribute)
+            return is_plain or (isinstance(value, cst.Call) and dotted_name(value.func) == "logging.getLogger")
+    return False
 
 
 def _relative(program: Program, path: Path, file: Path) -> str | None:

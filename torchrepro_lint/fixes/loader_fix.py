@@ -31,11 +31,11 @@ from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.running.several import is_of_each_item, serves_several
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
-from torchrepro_lint.program.workers.global_draws import shuffles_itself
+from torchrepro_lint.program.workers.global_draws import brings_a_sampler, shuffles_itself
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, may_seed_its_dataset
 from torchrepro_lint.program.workers.ranks import distributed_start, trains_on_one_device
-from torchrepro_lint.program.workers.seeding import has_generator
+from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
@@ -208,11 +208,21 @@ def _known_loaders(program: Program, path: Path) -> KnownLoaders:
         return known, idle
 
     known, idle = program.once(("known loaders", path), find)
+
+    def is_declined(span: tuple[int, int]) -> bool:
+        spans = program.parsed(path)
+        here = (one for one in program.loader_sites if one[0].facts.path == path)
+        loader = next((one[0] for one in here if spans.span(one[0].call.site) == span), None)
+        if loader is None:
+            return False
+        takes_none = brings_a_sampler(loader) and may_be_seeded(program, loader)
+        return takes_none or loader_fix(program, loader, init=False, generator=True)[0] is None
+
     document = document_of(program, path)
     kept = program.places.made(path)
     loaders = kept.get(KnownLoaders)
     if not isinstance(loaders, KnownLoaders):
-        loaders = kept[KnownLoaders] = KnownLoaders(document, known, idle)
+        loaders = kept[KnownLoaders] = KnownLoaders(document, known, idle, is_declined)
     return loaders
 
 

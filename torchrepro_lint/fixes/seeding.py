@@ -14,10 +14,10 @@ The seed is the program's own (`program_seed.py`).
 
 Each loader has a generator of its own: how often the validation data are iterated over does not change the order of the
 training data. No two of them begin alike, since loaders with one seed deliver equally long data in the same order: the
-second loader of a file that draws gets `torch.initial_seed() + 1`, and where one call makes several loaders, in a loop
-or in a function that is called in several places, each seed is drawn: `torch.randint(2**32, ()).item()`. Where a loader
-is made again within one training, its generator outlives the call, as an attribute of the object
-(`generator_attribute.py`) or a name of the module, so that no epoch repeats the one before.
+second loader of a file has `torch.initial_seed() + 1` (`offsets.py`). Where one call makes several, in a loop or in a
+function that is called in several places, each seed is drawn: `torch.randint(2**32, ()).item()`. Where a loader is made
+again within one training, its generator outlives the call, as an attribute of the object (`generator_attribute.py`) or
+a name of the module, so that no epoch repeats the one before.
 
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
 the same ones; but only where an expression for the rank is available. Else the plain seed is used.
@@ -44,12 +44,11 @@ from torchrepro_lint.fixes.generators import (
     fresh_name,
     generator_name,
     is_one_of_many,
-    place_among_loaders,
-    plus,
 )
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_imports, inserted
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
+from torchrepro_lint.fixes.offsets import offset_among_loaders, plus
 from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
 from torchrepro_lint.fixes.rank_expression import is_choice, plus_rank, rank_at
@@ -307,7 +306,7 @@ class _Plan:
         is_seeded_here = (known is None or known.each_call) and is_seeded_each_time(self.document, at)
         begins_alike = (seed.is_default and not around.of_each_item) or is_seeded_here
         if not several and (begins_alike or not around.several(at)):
-            self.offset = place_among_loaders(self.document, self.call, at, around.known)
+            self.offset = offset_among_loaders(self.document, self.call, at, seed.text, around.known)
             return seed
         torch = self._torch(at)
         if isinstance(torch, Declined):

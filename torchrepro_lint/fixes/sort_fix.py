@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -19,6 +20,11 @@ __all__ = ["sort_fix", "sort_fixes"]
 
 Planned = tuple[Fix | None, str | None]
 
+#: How many listings a sum has, at least, that is sorted as one.
+MIN_PARTS = 3
+#: The suffix of files at the end of a pattern.
+_SUFFIX = re.compile(r"\*\.\w+(?=['\"])")
+
 
 def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_name: bool = False) -> Planned:
     """Put `sorted(...)` around an expression, or in the place of the `list(...)` or `[*...]` around it.
@@ -34,7 +40,7 @@ def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_n
         return None, "`sorted` means something else here"
     key = ", key=lambda entry: entry.name" if by_name else ""
     entered = document.parent(node)
-    nodes = _loops_over(document, entered) if isinstance(entered, cst.WithItem) else [node]
+    nodes = _loops_over(document, entered) if isinstance(entered, cst.WithItem) else [_sum_around(document, node)]
     if not nodes:
         return None, "`with` opens the listing, and something other than a loop reads it"
     edits = [edit for one in nodes for edit in _around(document, one, key)]
@@ -65,9 +71,53 @@ def _around(document: Document, node: cst.BaseExpression, key: str) -> list[Edit
     call = _list_around(document, node)
     if call is None:
         start, end = document.span(node)
+        if (broken := _broken_around(document, node, key)) is not None:
+            return [broken]
         return [document.insertion(start, "sorted("), document.insertion(end, f"{key})")]
     last = [document.insertion(document.span(call)[1] - 1, key)] if key else []
     return [document.replacement(*document.span(call.func), "sorted"), *last]
+
+
+def _broken_around(document: Document, node: cst.BaseExpression, key: str) -> Edit | None:
+    """`sorted(...)` with a line of its own for each bracket, around a call that is laid out so; None for others."""
+    start, end = document.span(node)
+    lines = document.text[start:end].splitlines()
+    is_broken = len(lines) > 2 and lines[0].endswith("(") and lines[-1].strip() == ")"
+    if not is_broken or "#" in document.text[start:end] or '"""' in document.text[start:end]:
+        return None
+    outer, unit = document.indentation(start), document.indent_unit(node)
+    one_line = lines[0] + " ".join(line.strip() for line in lines[1:-1]).rstrip(",") + ")"
+    if any(line.rstrip().endswith(("(", "[", "{")) for line in lines[1:-1]):
+        one_line = ""  # brackets within it are broken as well
+    inner = outer + unit
+    if one_line and len(inner) + len(one_line + key) <= document.line_length:
+        lines = [one_line]
+    else:
+        lines = [lines[0], *(unit + line for line in lines[1:])]
+    whole = ["sorted(", inner + lines[0], *lines[1:]]
+    whole[-1] += f"{key}"
+    return document.replacement(start, end, document.newline.join([*whole, f"{outer})"]))
+
+
+def _sum_around(document: Document, node: cst.BaseExpression) -> cst.BaseExpression:
+    """The sum of three listings or more that a listing is a part of, if they differ in the suffix of the files alone:
+    `glob("*.png") + glob("*.jpg") + glob("*.bmp")`. Else the listing itself.
+    """
+    whole = node
+    while isinstance(outer := document.parent(whole), cst.BinaryOperation) and isinstance(outer.operator, cst.Add):
+        whole = outer
+    parts = list(_parts(whole))
+    alike = {_SUFFIX.sub("*", document.text_of(part)) for part in parts}
+    return whole if len(parts) >= MIN_PARTS and len(alike) == 1 else node
+
+
+def _parts(node: cst.BaseExpression) -> Iterator[cst.BaseExpression]:
+    """The parts of a sum, from the left."""
+    if isinstance(node, cst.BinaryOperation) and isinstance(node.operator, cst.Add):
+        yield from _parts(node.left)
+        yield from _parts(node.right)
+    else:
+        yield node
 
 
 def _loops_over(document: Document, item: cst.WithItem) -> list[cst.BaseExpression]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Callable, Set
 from functools import cached_property
 
 import libcst as cst
@@ -21,19 +21,35 @@ _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = (*_SPLITS, "torch_samplers")
 
 class KnownLoaders:
     """The calls of a document that create loaders, whatever they are called, as far as the program knows them, by their
-    `spans`; of these, the `idle` ones draw nothing.
+    `spans`; of these, the `idle` ones draw nothing. `is_declined` tells of the span of a call that has no generator
+    whether no fix gives it one.
     """
 
     def __init__(
-        self, document: Document, spans: Set[tuple[int, int]], idle: Set[tuple[int, int]] = frozenset()
+        self,
+        document: Document,
+        spans: Set[tuple[int, int]],
+        idle: Set[tuple[int, int]] = frozenset(),
+        is_declined: Callable[[tuple[int, int]], bool] = lambda span: False,
     ) -> None:
         self._document = document
         self._spans = spans
         self._idle = idle
+        self._is_declined = is_declined
+        self._left: dict[tuple[int, int], bool] = {}
 
     def is_idle(self, call: cst.Call) -> bool:
         """Whether a call creates a loader that is known to draw nothing, so that it wants no generator."""
         return id(call) in self._idle_calls
+
+    def is_left(self, call: cst.Call) -> bool:
+        """Whether no fix gives a call that has no generator one, as far as is known."""
+        span = self._document.span(call)
+        if span not in self._spans:
+            return False
+        if span not in self._left:
+            self._left[span] = self._is_declined(span)
+        return self._left[span]
 
     @cached_property
     def _idle_calls(self) -> frozenset[int]:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.other_commands import is_of_another_command
 from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
@@ -32,13 +34,15 @@ class PartialSeeding:
     """A seeding block and the draws that it does not reach, by generator, each with its chain from the entry point.
 
     `other_arm`: the call that seeds torch where the block, which is for a GPU, does not run. `comes_late`: some draw
-    comes before the block, so that a seed beside it would not reach that.
+    comes before the block, so that a seed beside it would not reach that. `is_of_its_function`: the function around
+    the block draws from what it seeds, and nothing that is missing is drawn while it runs.
     """
 
     block: Evidence
     missing: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
     other_arm: Evidence | None = None
     comes_late: bool = False
+    is_of_its_function: bool = False
 
 
 def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
@@ -46,6 +50,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     found: dict[Site, tuple[Evidence, dict[str, tuple[Effect, tuple[Link, ...]]]]] = {}
     other_arms: dict[Site, Evidence] = {}
     late: set[Site] = set()
+    within: set[Site] = set()
     for run in asked_entry_runs(program):
         blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
         if not blocks or run.may_be_seeded_elsewhere:
@@ -78,10 +83,12 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             known.setdefault(rng, draw)
         if _comes_late(run, block, [draw.event for draw, _ in draws.values()]):
             late.add(block.site)
+        if _is_of_its_function(program, run, block, draws.values()):
+            within.add(block.site)
     for site in program.asked_in_order(found):
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
-        yield PartialSeeding(block, missing_here, other_arms.get(site), site in late)
+        yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within)
 
 
 def _seed_sources(program: Program, run: EntryRun) -> frozenset[Site]:
@@ -110,6 +117,27 @@ def _comes_late(run: EntryRun, block: Evidence, drawn: list[Event]) -> bool:
     seeds = [step.order for step in run.steps if step.kind == "seed" and step.event.site == block.site]
     first = min(seeds, default=0)
     return any(step.order < first and any(step.event is one for one in drawn) for step in run.steps)
+
+
+def _is_of_its_function(
+    program: Program, run: EntryRun, block: Evidence, draws: Iterable[tuple[Effect, tuple[Link, ...]]]
+) -> bool:
+    """Whether the function around the block draws from what it seeds, and what is missing is drawn elsewhere: a seed
+    beside it would begin that anew each time the function is called.
+    """
+    scope = block.frame.scope
+    if not isinstance(scope.node, tree.FunctionDef):
+        return False
+    if runs_once(program.ev, block.frame.facts, scope, block.node.site):
+        return False
+    own = (step for step in run.steps if step.kind == "draw" and not step.rngs.isdisjoint(block.seeds))
+    if not any(step.event.frame is not None and step.event.frame.scope is scope for step in own):
+        return False
+    start, end = program.parsed(block.site.path).span(scope.node.site)
+    sites = [site for draw, chain in draws for site in (draw.event.site, *(link.site for link in chain))]
+    return not any(
+        site.path == block.site.path and start <= program.parsed(site.path).span(site.number)[0] < end for site in sites
+    )
 
 
 def _seeded_at(run: EntryRun, blocks: list[Evidence]) -> list[Event]:

@@ -31,14 +31,26 @@ _RNGS: Final = frozenset({"python", "numpy"})
 
 
 def is_for_a_split(program: Program, one: Evidence) -> bool:
-    """Whether a seed stands alone right before the permutation that splits a data set: it keeps that split, and does
-    not say that the run is to be repeated.
+    """Whether a seed stands alone right before the permutation that splits a data set, or before some of the data are
+    chosen: it keeps that split, and does not say that the run is to be repeated.
     """
     if not one.seeds <= _RNGS or not isinstance(one.node, tree.Call):
         return False
     parents = parents_of(program.ev, one.frame.facts)
     below = _below_a_lone_seed(program, one, parents)
+    if any(_chooses_some(program, one, node) for node in walk(list(expressions_in(below)))):
+        return True
     return any(is_parted(parents, order, one.frame.scope) for order in _permuted(program, one, parents, below))
+
+
+def _chooses_some(program: Program, one: Evidence, node: object) -> bool:
+    """Whether a call draws some of the data, each once: `np.random.choice(n, size=50, replace=False)`."""
+    if not isinstance(node, tree.Call) or called_name(node.func) not in method_words("permutations", "chooses"):
+        return False
+    keeps_out = any(
+        arg.keyword == "replace" and isinstance(arg.value, tree.Const) and arg.value.value is False for arg in node.args
+    )
+    return keeps_out and _may_draw_from(program, one, node)
 
 
 def is_for_the_next_draw(program: Program, one: Evidence) -> bool:

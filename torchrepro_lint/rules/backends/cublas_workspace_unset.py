@@ -41,7 +41,8 @@ How it is proven
 Fix safety
     Safe: sets the variable above the switch, unless the environment has set it already; or corrects the value. No
     result is lost, because without the variable cuBLAS calls raise under the switch. The workspace takes some 24 MiB of
-    GPU memory. Unsafe where a comment beside the value says what it is for.
+    GPU memory. Unsafe where a comment beside the value says what it is for. There is no fix where the switch is set
+    again and again, as in a step of the training: the variable has to be set once, before CUDA is first used.
 
 Not reported
     - `warn_only=True`, and a second call without it where torch is too old for that argument (`except TypeError:`).

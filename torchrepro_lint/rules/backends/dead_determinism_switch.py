@@ -37,7 +37,8 @@ How it is proven
 Fix safety
     Safe: writes the attribute or the call that is meant. The line had no effect before, and does what it says
     afterwards. Unsafe for `enabled`, which would turn cuDNN off and make each run several times slower. There is no fix
-    if the argument of a call is not known.
+    if the argument of a call is not known, nor for a misspelt `benchmark = True` in a program that asks for
+    determinism: it would turn on what makes runs differ.
 
 Not reported
     - Names that are bound to anything other than torch's modules.

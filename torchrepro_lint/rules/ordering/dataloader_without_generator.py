@@ -40,16 +40,17 @@ How it is proven
 
 Fix safety
     Safe: creates a generator for this loader alone, once, and passes it: beside the loader, or in the constructor of
-    the object whose method creates the loader again, or, if a function makes loaders of one name in three arms of an
-    `if` or more, once above that. Where any other function runs again in one training, there is a
+    the object whose method creates the loader again, or, if a function makes loaders of one name in several arms of
+    an `if`, once above that. Where any other function runs again in one training, there is a
     fix only if torch is seeded in that function or at the top of its file. There is none where it makes loaders that
     are used beside each other, which would share the generator. The order changes once, when the fix is
     applied. The generator gets the program's own seed:
     - `torch.initial_seed()`, the number with which torch was last seeded, where torch is seeded on every path before:
       whoever changes the program's seed changes this one. Elsewhere it is the expression with which the program seeds,
       or there is no fix.
-    - `torch.initial_seed() + 1` for the second loader of a file that draws, `+ 2` for the third: generators with one
-      seed shuffle equally long data in the same way.
+    - `torch.initial_seed() + 1` for the second loader of a file that gets a generator, `+ 2` for the third: generators
+      with one seed shuffle equally long data in the same way. Functions that use up the loaders that they make, as the
+      trainers of which a run takes one, each begin with the seed itself.
     - `torch.randint(2**32, ()).item()`, which torch draws, where one call makes several loaders, for the same reason.
     - With the rank of the process added, where several ranks have workers that draw: these would draw the same numbers.
       Not in the arm of an `if` whose other arm makes a `DistributedSampler`, nor where Lightning's Trainer has

@@ -40,7 +40,8 @@ How it is proven
     `verify` shows how a split changes if the same files were written in a different order.
 
 Fix safety
-    Safe if a list is created: wraps it in `sorted(...)`. Unsafe if the names are consumed one by one, since sorting has
+    Safe if a list is created: wraps it in `sorted(...)`, and a sum of three listings or more that differ in the suffix
+    of the files alone as a whole. Unsafe if the names are consumed one by one, since sorting has
     to read all of them first. The order changes once, when the fix is applied. There is no fix for walks, where both
     the folders and the files of each folder have to be sorted.
 

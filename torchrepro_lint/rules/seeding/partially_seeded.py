@@ -41,8 +41,9 @@ How it is proven
 Fix safety
     Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed: the expression
     in the call, be it a number. Draws from it differed in every run before. There is no fix if the seed is computed
-    in the call, if the function seeds the missing one only when its callers ask for it, or if the draw comes before
-    the other seeds. Unsafe if it is a number and the program is also seeded with what its user gives, which would
+    in the call, if the function seeds the missing one only when its callers ask for it, if the draw comes before the
+    other seeds, or if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere.
+    Unsafe if it is a number and the program is also seeded with what its user gives, which would
     not decide these draws; if torch is imported only below, in a later cell of a notebook; if it is a constant in a
     package that the project builds, whose users have a seed of their own; and in a distributed program whose seed
     does not name the rank: what each rank drew by itself would be the same in all of them.
@@ -56,8 +57,8 @@ Not reported
     - Splits (TRL202, TRL209).
     - Seeds in worker init functions, in epoch loops, in tests, and in the method `seed` with which gym seeds an
       environment.
-    - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split: it keeps the
-      split.
+    - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split, or before
+      some of the data are chosen (`np.random.choice(..., replace=False)`): it keeps the split or the choice.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -80,6 +81,7 @@ from torchrepro_lint.rules.base import Rule
 
 _OWN_SEED = "each process may want a seed of its own: set it where the function that they run begins"
 _LATE = "it draws before that: all seeds belong at the start of the program"
+_OF_ITS_FUNCTION = "it is for the draws of its own function: set all seeds at the start of the program"
 _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}
 
 
@@ -92,7 +94,8 @@ class PartiallySeeded(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for found in partial_seedings(program):
             missing = [rng for rng, _, _ in found.missing]
-            fix, declined = (None, _LATE) if found.comes_late else seed_beside_fix(program, found.block, missing)
+            reason = _LATE if found.comes_late else _OF_ITS_FUNCTION if found.is_of_its_function else None
+            fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
             yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)

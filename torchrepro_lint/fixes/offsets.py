@@ -1,0 +1,139 @@
+"""By how much the seeds of the generators of one file differ: no two loaders that are used beside each other begin
+alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import count, islice
+
+import libcst as cst
+
+from torchrepro_lint.fixes.arguments import given
+from torchrepro_lint.fixes.arms import has_arms, made_instead
+from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.seed_expression import as_summand
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
+from torchrepro_lint.fixes.used_up import is_used_up
+from torchrepro_lint.fixes.worker_init import resolved_name
+from torchrepro_lint.knowledge.loaders import torch_position
+
+__all__ = ["offset_among_loaders", "plus"]
+
+#: Up to which number the seeds that are written in a file are told apart.
+MAX_OFFSET = 64
+
+
+def offset_among_loaders(
+    document: Document, call: cst.Call, home: cst.BaseStatement, seed: str, known: KnownLoaders | None = None
+) -> int:
+    """The number that the generator of a loader, made before the statement `home`, adds to the `seed`: the first that
+    no other generator of the file adds, but for as many as the loaders and samplers above the call will take.
+
+    Left out are those that are made instead of the call, that draw nothing, or that no fix gives a generator; and of
+    other functions those that are used up there, and all of them if the call itself is.
+    """
+    loaders = _beside(document, call, home, _loaders(document, known))
+    passed = [argument.value for one in loaders if (argument := _generator_of(one)) is not None]
+    keys = {_key(document, generator) for generator in passed}
+    used: dict[int, int] = {}  # the numbers of the calls that seed what is passed, by id
+    for seeding in _beside(document, call, home, document.once(_seedings)):
+        is_passed = any(seeding is generator for generator in passed) or _key(document, _receiver(seeding)) in keys
+        if is_passed and (number := _added(document, seeding, seed)) is not None:
+            used[id(seeding)] = number
+            keys.discard(_key(document, _receiver(seeding)))
+    before = 0
+    others: set[tuple[int, str]] = set()
+    for one in loaders:
+        if document.start(one) >= document.start(call) or (known is not None and known.is_idle(one)):
+            continue
+        argument = _generator_of(one)
+        if argument is None:
+            before += known is None or not known.is_left(one)
+        elif id(argument.value) not in used:
+            others.add(_key(document, argument.value))
+    taken = set(used.values())
+    free = (number for number in count() if number not in taken)
+    return next(islice(free, before + len(others & keys), None))
+
+
+def _generator_of(loader: cst.Call) -> cst.Arg | None:
+    return given(loader, "generator", torch_position("generator"))
+
+
+def _beside(
+    document: Document, call: cst.Call, home: cst.BaseStatement, others: Sequence[cst.Call]
+) -> Sequence[cst.Call]:
+    """Those of other calls whose loaders may be used beside that of a call."""
+    function = document.function(call)
+    own = [one for one in others if one is not call and document.function(one) is function]
+    if document.once(has_arms) and own:
+        instead = made_instead(document, call, home, own)
+        own = [one for one in own if id(one) not in instead]
+    if function is not None and is_used_up(document, call):
+        return own
+    apart = document.once(_functions_apart) | {id(function)}
+    return [*own, *(one for one in others if id(document.function(one)) not in apart)]
+
+
+def _functions_apart(document: Document) -> frozenset[int]:
+    """The functions, by id, that use up each loader that they make."""
+    found: dict[int, bool] = {}
+    for one in document.once(_loaders_by_text):
+        function = document.function(one)
+        if function is not None and found.get(id(function), True):
+            found[id(function)] = is_used_up(document, one)
+    return frozenset(function for function, is_apart in found.items() if is_apart)
+
+
+def _loaders(document: Document, known: KnownLoaders | None) -> Sequence[cst.Call]:
+    by_text = document.once(_loaders_by_text)
+    return [*by_text, *known.that_want_none] if known is not None else by_text
+
+
+def _loaders_by_text(document: Document) -> list[cst.Call]:
+    return [one for one in document.nodes(cst.Call) if may_want_generator(document, one) and not is_split(one)]
+
+
+def _seedings(document: Document) -> list[cst.Call]:
+    """The calls `....manual_seed(...)` of a document, torch's own left out."""
+    return [
+        one
+        for one in document.nodes(cst.Call)
+        if isinstance(one.func, cst.Attribute)
+        and one.func.attr.value == "manual_seed"
+        and len(one.args) == 1
+        and not (resolved_name(document.scope_of(one), one.func) or "").startswith("torch.")
+    ]
+
+
+def _receiver(seeding: cst.Call) -> cst.BaseExpression:
+    assert isinstance(seeding.func, cst.Attribute)
+    return seeding.func.value
+
+
+def _key(document: Document, generator: cst.BaseExpression) -> tuple[int, str]:
+    """What tells a generator from others: the scope of its name, or the class around an attribute, and the text."""
+    text = document.text_of(generator)
+    if isinstance(generator, cst.Name):
+        return id(document.scope_of(generator).resolve(text)), text
+    return id(document.enclosing_class(generator)), text
+
+
+def _added(document: Document, seeding: cst.Call, seed: str) -> int | None:
+    """The number that the argument of a `manual_seed(...)` adds to a seed, before the rank if that is added as well."""
+    text = " ".join(document.text_of(seeding.args[0].value).split())
+    for number in range(MAX_OFFSET, -1, -1):
+        sum_ = plus(seed, number)
+        if text == sum_ or text.startswith(f"{sum_} + "):
+            return number
+    return None
+
+
+def plus(seed: str, number: int) -> str:
+    """The text of a seed that is larger by a number."""
+    if not number:
+        return seed
+    if seed.isdecimal():
+        return str(int(seed) + number)
+    return f"{as_summand(seed)} + {number}"
