@@ -63,7 +63,9 @@ def importable_as(program: Program, path: Path, file: Path) -> str | None:
     is_imported = len(others) > 1 and others & importers and program.imports.is_imported_at_once(file)
     if not is_imported and not _brings_nothing_new(program, path, file):
         return None
-    return _relative(program, path, file) or _absolute(program, path, file)
+    module = _relative(program, path, file) or _absolute(program, path, file)
+    # Beside each other at the top of a project are scripts, which may be moved or changed for their own ends.
+    return module if is_imported or (module is not None and "." in module) else None
 
 
 def _brings_nothing_new(program: Program, path: Path, file: Path) -> bool:
