@@ -72,19 +72,32 @@ def _brings_nothing_new(program: Program, path: Path, file: Path) -> bool:
     """Whether importing `file` does no more than define functions and classes, and needs nothing that importing `path`
     does not need: the trainers of one package, of which each program imports another.
     """
+    if _needed(program, file) is None:
+        return False
     new = program.imports.below(file) - program.imports.below(path)
-    if len(new) > MAX_NEW or any(program.facts(one) is None for one in (path, *new)):
+    if len(new) > MAX_NEW or program.facts(path) is None:
         return False
     there = {*_packages(program, path), *sys.stdlib_module_names, "torch", "numpy"}
-    return all(
-        there.issuperset(_packages(program, one)) and all(map(_only_defines, document_of(program, one).module.body))
-        for one in new
-    )
+    return all((needed := _needed(program, one)) is not None and needed <= there for one in new)
 
 
-def _packages(program: Program, path: Path) -> set[str]:
+def _needed(program: Program, path: Path) -> frozenset[str] | None:
+    """The packages from which a module imports that only defines things; None for others, and what cannot be read."""
+
+    def find() -> frozenset[str] | None:
+        if program.facts(path) is None or not all(map(_only_defines, document_of(program, path).module.body)):
+            return None
+        return _packages(program, path)
+
+    return program.once(("only defines", path), find)
+
+
+def _packages(program: Program, path: Path) -> frozenset[str]:
     """The packages from which a file imports at the level of the module."""
-    return {dotted.partition(".")[0] for dotted in _absolute_imports(program, path)}
+    return program.once(
+        ("packages", path),
+        lambda: frozenset(dotted.partition(".")[0] for dotted in _absolute_imports(program, path)),
+    )
 
 
 def _only_defines(statement: cst.BaseStatement) -> bool:
