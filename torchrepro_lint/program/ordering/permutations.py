@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.ordering.cut_permutations import is_cut_by, pieces_of
 from torchrepro_lint.program.ordering.permuted_folds import are_folds, are_pieces_of_folds
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.epochs import is_epoch_loop
+from torchrepro_lint.program.running.epochs import is_epoch_loop, takes_steps
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.parents import Node, Parents, is_named, parents_of
 
@@ -178,6 +178,8 @@ def is_part(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
             case tree.AugAssign(target=target, op="+"):
                 return _names_a_part(target) and _is_drawn_once(parents, above, scope)
             case tree.Assign(targets=targets):
+                if _is_of_a_turn(parents, piece, scope):
+                    return False
                 named = any(_names_a_part(target) for target in targets) and not _is_of_an_episode(parents, piece)
                 return named or _picks_a_part(parents, piece, scope)
             case tree.DictDisplay(items=items) if is_of_a_part(parents, items, piece):
@@ -277,6 +279,15 @@ def _is_of_an_episode(parents: Parents, node: Node) -> bool:
 def _is_in_an_epoch(parents: Parents, node: Node, scope: Scope) -> bool:
     loops = (above for above in parents.around(node) if isinstance(above, (tree.For, tree.While)))
     return any(is_epoch_loop(loop, scope) for loop in loops)
+
+
+def _is_of_a_turn(parents: Parents, piece: tree.Subscript, scope: Scope) -> bool:
+    """Whether each turn of a loop permutes, cuts and takes a step of a training: `idx_val = torch.randperm(n)[:8]`
+    draws a batch of the part.
+    """
+    drawn = isinstance(piece.value, tree.Call)
+    loops = (above for above in parents.around(piece) if isinstance(above, (tree.For, tree.While)))
+    return drawn and any(takes_steps(scope, loop.site) for loop in loops)
 
 
 def _has_the_name_of_a_part(parents: Parents, picked: tree.Subscript) -> bool:
