@@ -7,9 +7,10 @@ from typing import Any
 
 from verify_runs import record
 
-from torchrepro_lint.verify.script.cause import Cause, find_cause
+from torchrepro_lint.verify.script.cause import Cause, find_cause, with_hash
 from torchrepro_lint.verify.script.compare import compare
 from torchrepro_lint.verify.script.entries import Entry, Kind, Place
+from torchrepro_lint.verify.script.record import Record
 
 WORKER = "worker 0 of loader 0"
 LOOP = Place("/usr/lib/python3/site-packages/torch/utils/data/_utils/worker.py", 275, "_worker_loop")
@@ -233,3 +234,51 @@ def test_a_batch_that_another_worker_made_from_other_data() -> None:
         return [*made, batch(content, worker=worker)]
 
     assert cause(run(0, "1"), run(2, "2")).why == "data"
+
+
+def arrival(output: str) -> Entry:
+    return Entry("arrival", "imap_unordered", step=0, output=output, place=Place("/project/train.py", 5))
+
+
+def test_results_that_come_in_another_order() -> None:
+    rest = [op("aten.stack", "a", "b", ("a",))], [op("aten.stack", "x", "y", ("x",))]
+    found = cause([arrival("1"), arrival("2"), *rest[0]], [arrival("2"), arrival("1"), *rest[1]])
+    assert (found.why, found.at[0].output) == ("completion", "1")
+    # Other results are not the same ones in another order.
+    assert cause([arrival("1"), *rest[0]], [arrival("3"), *rest[1]]).why == "outside"
+
+
+def test_batches_of_a_loader_that_keeps_no_order() -> None:
+    one, other = batch("x", worker=0), batch("y", worker=1)
+    detail = {**one.detail, "in_order": False}
+    found = cause([replace(one, detail=detail)], [replace(other, detail=detail)])
+    assert found.why == "completion"
+    assert cause([one], [other]).why == "data"
+
+
+def test_a_draw_in_a_process_that_was_started() -> None:
+    def child(number: int, state: str) -> list[Entry]:
+        draw = drawn("numpy.random.rand", state, state + "+", "numpy", place=Place("/project/train.py", 9))
+        return [Entry("process", "spawn", f"process {number}"), replace(draw, process=f"process {number}")]
+
+    # Another process of the pool was given the task.
+    found = cause(
+        [op("aten.stack", "a", "b"), *child(1, "s")],
+        [op("aten.stack", "x", "y"), *child(2, "t")],
+    )
+    assert (found.why, found.process, found.nothing_seeds) == ("unseeded", "process 1", True)
+
+
+def test_the_call_of_hash_that_gave_another_number() -> None:
+    def run(number: str) -> Record:
+        hashed = Entry("hash", "hash", step=0, output=number, shown="'a'", place=Place("/project/train.py", 3))
+        return record([hashed, op("aten.full", number, number)], 2)
+
+    first, second = run("1"), run("2")
+    divergence = compare(first, second).divergence
+    assert divergence is not None
+    unexplained = find_cause(first, second, divergence)
+    assert unexplained is not None and unexplained.why == "outside"
+    found = with_hash(unexplained, first, second)
+    assert (found.why, found.at[0].kind, found.place) == ("hash", "hash", Place("/project/train.py", 3))
+    assert with_hash(unexplained, first, first).at == unexplained.at

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
-from torchrepro_lint.verify.script.cause import Cause
+import pytest
+
+from torchrepro_lint.verify.script.cause import Cause, Why
 from torchrepro_lint.verify.script.entries import Entry, Place
 from torchrepro_lint.verify.script.findings import Link, link, rules_for
+from torchrepro_lint.verify.script.output.wording import reason
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 MODEL = """\
@@ -54,21 +58,64 @@ def test_a_finding_in_another_file_that_only_is_of_that_kind(write) -> None:
     assert found is not None and not found.proven
 
 
-def test_a_cause_that_was_not_recorded_may_be_any_of_the_faults_in_the_file(write) -> None:
-    text = """\
-        import torch
+ORDER = """\
+    import torch
 
-        names = ["a", "b", "c"]
-        order = list(set(names))
-        torch.manual_seed(0)
-        train, test = torch.utils.data.random_split(order, [2, 1])
-        print(torch.full((2,), float(ord(order[0]))))
-        """
-    path = write({"pyproject.toml": "", "train.py": text}) / "train.py"
+    names = ["a", "b", "c"]
+    order = list(set(names))
+    torch.manual_seed(0)
+    train, test = torch.utils.data.random_split(order, [2, 1])
+    print(torch.full((2,), float(ord(order[0]))))
+    """
+
+
+@pytest.mark.parametrize(("why", "code"), [("outside", None), ("hash", "TRL208")])
+def test_where_the_cause_is_not_known_no_rule_is_pointed_to(write, why: Why, code: str | None) -> None:
+    path = write({"pyproject.toml": "", "train.py": ORDER}) / "train.py"
     entry = Entry("op", "aten.full", place=Place(str(path), 7))
-    found = link(Result(Outcome.DIFFERED, ("train.py",), (), cause=Cause("outside", (entry, entry))))
-    assert found is not None and not found.proven
-    assert (found.finding.code, found.finding.location.start.row) == ("TRL208", 4)
+    result = Result(Outcome.DIFFERED, ("train.py",), (), cause=Cause(why, (entry, entry)))
+    found = link(result)
+    assert (found and found.finding.code) == code
+    assert found is None or (not found.proven and found.finding.location.start.row == 4)
+    assert rules_for(result) == (() if code is None else (code,))
+
+
+def draw_in(process: str, rng: str, why: Why = "unseeded", name: str = "numpy.random.rand", **fields: Any) -> Cause:
+    detail = {"rng": rng, **fields.pop("detail", {})}
+    entry = Entry("draw", name, process, detail=detail, via=fields.pop("via", None))
+    return Cause(why, (entry, entry), rng, **fields)
+
+
+@pytest.mark.parametrize(
+    ("cause", "varied", "rules"),
+    [
+        (draw_in("main", "numpy", nothing_seeds=True), None, ("TRL501",)),
+        (draw_in("main", "numpy"), None, ("TRL502", "TRL504")),
+        (draw_in("worker 0 of loader 0", "numpy.random.Generator", "state"), "workers", ("TRL107",)),
+        (draw_in("worker 0 of loader 0", "torch", "state", "aten.rand"), "workers", ("TRL201", "TRL101", "TRL110")),
+    ],
+)
+def test_the_rule_is_that_of_the_cause(cause: Cause, varied: str | None, rules: tuple[str, ...]) -> None:
+    assert rules_for(Result(Outcome.DIFFERED, ("train.py",), (), cause=cause, perturbation=varied)) == rules
+
+
+def test_dropout_while_gradients_are_off_is_said() -> None:
+    via = Place("/site-packages/torch/nn/functional.py", 1, "dropout")
+    evaluates = draw_in("main", "torch", name="aten.bernoulli_", detail={"grad": False}, via=via)
+    assert "is `model.eval()` missing?" in reason(evaluates)
+    trains = draw_in("main", "torch", name="aten.bernoulli_", via=via)
+    draws = draw_in("main", "torch", name="aten.bernoulli_", detail={"grad": False})
+    assert not any("eval()" in reason(one) for one in (trains, draws))
+
+
+@pytest.mark.parametrize(
+    ("states", "settings", "rules"), [(("torch",), (), ("TRL210",)), ((), (), ()), ((), ("the epoch of StepLR",), ())]
+)
+def test_what_a_resumed_training_lost(
+    states: tuple[str, ...], settings: tuple[str, ...], rules: tuple[str, ...]
+) -> None:
+    lost = Result(Outcome.DIFFERED, ("a",), (), perturbation="resume", lost_states=states, lost_settings=settings)
+    assert tuple(code for code in rules_for(lost) if code != "TRL211") == rules
 
 
 def test_of_the_rules_about_what_was_varied_the_one_about_the_draw_comes_first(write) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from torchrepro_lint.verify.script.compare import compare
 from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, Entry, Header
 from torchrepro_lint.verify.script.perturbations import RESUME, named
 from torchrepro_lint.verify.script.record import Record
-from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_states
+from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_settings, lost_states
 
 
 def record(epochs: Sequence[int], torch_states: Sequence[str] = ()) -> Record:
@@ -87,3 +88,31 @@ def test_wrong_use(tmp_path: Path, capsys: pytest.CaptureFixture[str], options: 
     assert cli.main([*options, str(tmp_path / "train.py")]) == cli.COULD_NOT_RUN
     captured = capsys.readouterr()
     assert words in captured.err and captured.err.count("\n") == 1
+
+
+def test_what_the_first_step_after_resuming_is_made_with() -> None:
+    def settings(step: int, epoch: int, state: str) -> Entry:
+        told = {"the learning rate": 0.1, "the epoch of StepLR": epoch, "the state of Adam": state}
+        return Entry("settings", "Adam 0", step=step, detail=told)
+
+    whole, first, second = record([0, 1]), record([0]), record([1])
+    whole = replace(whole, entries=(*whole.entries, settings(0, 0, "none"), settings(2, 1, "a")))
+    second = replace(second, entries=(*second.entries, settings(0, 0, "none")))
+    assert lost_settings(whole, first, second) == (
+        "the epoch of StepLR is 1 in one go and 0 after resuming",
+        "the state of Adam is empty after resuming",
+    )
+    assert lost_settings(record([0, 1]), first, record([1])) == ()
+
+
+def test_weights_that_the_second_half_begins_with_are_not_compared() -> None:
+    def weights(step: int, output: str) -> Entry:
+        return Entry("weights", "Net", step=step, output=output)
+
+    whole, first, second = record([0, 1]), record([0]), record([1])
+    whole = replace(whole, entries=(weights(0, "a"), *whole.entries, weights(4, "b")))
+    first = replace(first, entries=(weights(0, "a"), *first.entries))
+    for output in "bc":
+        going_on = replace(second, entries=(weights(0, "x"), *second.entries, weights(2, output)))
+        divergence = compare(in_one_go(whole), joined(first, going_on)).divergence
+        assert (divergence is None) == (output == "b")

@@ -27,7 +27,7 @@ recording_names.py  what these files are called
 environment.py      the environment of a run, and how two of them differ
 compare.py          where two records first differ
 window.py           which steps to record fully then
-cause.py            why they differ, from two full records
+cause.py            why they differ, from two full records; other_ways.py: where it is neither operation nor draw
 findings.py         the linter's finding for that place
 time_limit.py       limits how long the linter may take
 progress.py         shows how far the runs have come

@@ -13,11 +13,10 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from torchrepro_lint.verify.script.compare import RESULTS, Divergence, differs, inputs_agree, is_worker, pairs
-from torchrepro_lint.verify.script.entries import COMPARED, MAIN, Entry, Kind, is_base_seed
+from torchrepro_lint.verify.script.entries import COMPARED, MAIN, Entry, Kind, Place, is_base_seed
+from torchrepro_lint.verify.script.other_ways import Pair, arrived_otherwise, drawn_in_children, hashed_otherwise
 from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.window import worker_name
-
-Pair: TypeAlias = tuple[Entry, Entry]
 
 Why: TypeAlias = Literal[
     "operation",  # the same inputs, another result
@@ -31,7 +30,11 @@ Why: TypeAlias = Literal[
     "data",  # the same indices, another batch, and no draw explains it
     "flow",  # the runs did different things, and no draw explains it
     "outside",  # the difference came from what is not watched
+    "completion",  # results are taken in the order in which they are finished
+    "hash",  # the order of a set, or a number of `hash`: with one PYTHONHASHSEED the runs agree
+    "varied",  # what a perturbation varies
 ]
+UNEXPLAINED: frozenset[Why] = frozenset({"order", "data", "flow", "outside"})  # it is seen where, and not why
 
 _THREAD = re.compile(r", thread [^,]+$")
 _SEEDED_BY = {
@@ -50,11 +53,18 @@ _SEEDED_BY = {
     ),
 }
 
+_GLOBAL_SEEDS = frozenset(name for names in _SEEDED_BY.values() for name in names) - {
+    "random.Random.seed",
+    "numpy.random.default_rng",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Cause:
     """`at`: the entries of both runs at which they differ. `rng`: the name of the RNG, if the cause is a draw. `seed`:
     the calls that seeded it differently in the two runs. `chain`: the way from where the difference was seen to `at`.
+    `nothing_seeds`: the main process seeds no global RNG at all. `varied`: the perturbation, where that is the cause,
+    and `met` the lines that met what it varies.
     """
 
     why: Why
@@ -62,6 +72,14 @@ class Cause:
     rng: str | None = None
     seed: Pair | None = None
     chain: tuple[Pair, ...] = ()
+    nothing_seeds: bool = False
+    varied: str | None = None
+    met: tuple[Place, ...] = ()
+
+    @property
+    def place(self) -> Place | None:
+        """The line that the cause is at."""
+        return self.met[0] if self.met else self.at[0].place
 
     @property
     def process(self) -> str:
@@ -78,6 +96,45 @@ def find_cause(first: Record, second: Record, divergence: Divergence) -> Cause |
     """The cause of a divergence between two records of the second stage; None where one of the runs just ended."""
     if divergence.first is None or divergence.second is None:
         return None
+    found = _find(first, second, divergence)
+    if found.why in UNEXPLAINED:
+        found = _other_way(first, second, divergence.process, found)
+    seeds = (entry for entry in first.of_process(MAIN) if entry.kind == "seed")
+    return replace(found, nothing_seeds=not any(entry.name in _GLOBAL_SEEDS for entry in seeds))
+
+
+def _other_way(first: Record, second: Record, process: str, found: Cause) -> Cause:
+    """A cause beside operations and draws of the process, where there is one."""
+    if (arrived := arrived_otherwise(first, second, process)) is not None:
+        return Cause("completion", arrived, chain=(found.at,))
+    entry = found.at[0]
+    if entry.kind == "batch" and entry.detail.get("in_order") is False:
+        return replace(found, why="completion")
+    for drawn in drawn_in_children(first, second):
+        by = _of_draw(first, second, drawn, (found.at,))
+        # A seed of a task's own is another one where another task came first.
+        if by.why == "unseeded" or (by.seed is not None and by.seed[0].detail.get("entropy")):
+            return by
+    return found
+
+
+def is_dropout_in_evaluation(entry: Entry) -> bool:
+    """Whether a draw is that of a dropout while gradients are off, as they are in an evaluation."""
+    via = entry.via
+    within = via is not None and "dropout" in via.function
+    return entry.detail.get("grad") is False and ("dropout" in entry.name or within)
+
+
+def with_hash(cause: Cause, first: Record, second: Record) -> Cause:
+    """The cause where PYTHONHASHSEED is known to be: the call of `hash` that gave another number, if there is one."""
+    hashed = hashed_otherwise(first, second, cause.at[0].process)
+    if hashed is None:
+        return replace(cause, why="hash")
+    return replace(cause, why="hash", at=hashed, chain=(*cause.chain, cause.at))
+
+
+def _find(first: Record, second: Record, divergence: Divergence) -> Cause:
+    assert divergence.first is not None and divergence.second is not None
     seen: Pair = (divergence.first, divergence.second)
     if divergence.how == "result" and divergence.entry.kind == "batch":
         return _of_batch(first, second, divergence.process, seen)
@@ -166,7 +223,8 @@ def _walk(first: Record, second: Record, process: str, until: Pair | None = None
     steps: list[Pair] = []
     draws: list[Pair] = []
     base_seeds: list[Pair] = []
-    for one, other in pairs(first, second, process, COMPARED):
+    kinds = COMPARED if until is None else COMPARED | {until[0].kind}
+    for one, other in pairs(first, second, process, kinds):
         if one is None or other is None:
             break
         pair = (one, other)

@@ -40,6 +40,10 @@ def main() -> None:
     header = Header(**{**job["header"], "command": tuple(job["header"]["command"])})
     recorder = install(Plan.from_json(job["plan"]), header)
     recorder.record("environment", detail=before_start(), places=NOWHERE)
+    if recorder.plan.ticking:
+        from torchrepro_lint.verify.script.perturb.clock import tick
+
+        tick()
     if header.perturbation is not None:
         from torchrepro_lint.verify.script.perturb.apply import apply
         from torchrepro_lint.verify.script.watch.effects import Effects

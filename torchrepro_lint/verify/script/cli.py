@@ -83,6 +83,7 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
             contend=options.device == "cuda",
             one_hash_seed=bool(options.perturb),
             steps=options.steps,
+            resumes=options.halves is not None,
             jobs=1 if options.device == "cuda" else options.jobs,
             scratch=None if home is None else Scratch(where, Path(home).resolve()),
         )

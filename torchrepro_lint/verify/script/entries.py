@@ -16,11 +16,18 @@ Kind: TypeAlias = Literal[
     "loss",  # backward was called. output: the tensor that it was called on
     "gradient",  # stage 2, before an optimizer's step. name: the parameter; output: its gradient
     "parameter",  # name: the optimizer, in stage 2 the parameter. output: the parameters before training, after a step
+    "weights",  # a module was put into evaluation, or an average of weights moved. output: its weights
     "op",  # stage 2: an operation. inputs: its tensors and arguments; output: its tensors
     "draw",  # stage 2: a number was drawn. name: the call; inputs: the RNG's state before; output: its state after
+    # What is compared where all of this agrees:
+    "print",  # a line that is printed, without times. shown: the line; detail: the marks before it
+    "file",  # a file that was written in a scratch folder. name: the file; output: its content
     # What explains a difference and is none itself:
     "seed",  # an RNG was seeded. name: the call; output: the value, also in `shown`
+    "settings",  # before a step, where a training is resumed. name: the optimizer; detail: what the step is made with
     "rng",  # the states of the RNGs where a step, or a worker, begins. detail: state hash by name of the RNG
+    "arrival",  # stage 2: a result that is taken in the order of completion. name: by what; output: the result
+    "hash",  # stage 2: `hash` of a text, which is in `shown`. output: the number
     # What happened to the run:
     "environment",  # detail: what is known about the environment by now; later entries add and overrule
     "process",  # a process of the run began. detail: how it was started
@@ -29,7 +36,8 @@ Kind: TypeAlias = Literal[
     "end",  # the process came to its end. name: how; detail: its exit status
 ]
 KINDS: frozenset[str] = frozenset(get_args(Kind))
-COMPARED: frozenset[Kind] = frozenset({"batch", "loss", "gradient", "parameter", "op", "draw"})
+OUTPUTS: frozenset[Kind] = frozenset({"print", "file"})
+COMPARED: frozenset[Kind] = frozenset({"batch", "loss", "gradient", "parameter", "weights", "op", "draw"})
 
 MAIN = "main"
 BEFORE_TRAINING = " before training"  # the end of the name of parameters that no step has changed yet

@@ -4,22 +4,26 @@ from __future__ import annotations
 
 import datetime
 import functools
-from collections.abc import Callable, Collection, Sequence
+import os
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias, TypeVar
 
 from torchrepro_lint import __version__
 from torchrepro_lint.verify.script import perturbations
 from torchrepro_lint.verify.script.beside import beside, room_for
-from torchrepro_lint.verify.script.cause import find_cause
+from torchrepro_lint.verify.script.cause import UNEXPLAINED, Cause, find_cause, with_hash
 from torchrepro_lint.verify.script.compare import RESULTS, Comparison, Divergence, compare
-from torchrepro_lint.verify.script.entries import COMPARED, TOOK_EFFECT, Header, Kind
+from torchrepro_lint.verify.script.entries import COMPARED, MAIN, OUTPUTS, TOOK_EFFECT, Header, Kind
+from torchrepro_lint.verify.script.environment import difference
 from torchrepro_lint.verify.script.launch import Launcher, Run
 from torchrepro_lint.verify.script.perturbations import RESUME
 from torchrepro_lint.verify.script.plan import Plan
+from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.recording_names import recording_name
 from torchrepro_lint.verify.script.result import Outcome, Result
-from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_states
+from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_settings, lost_states
 from torchrepro_lint.verify.script.scratch import Scratch, ScratchFolder
 from torchrepro_lint.verify.script.window import window
 
@@ -27,6 +31,8 @@ from torchrepro_lint.verify.script.window import window
 T = TypeVar("T")
 Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
+_MARKS_BEFORE = 20  # batches, losses and parameters before a printed line that are recorded closely
+_HASH_ATTEMPTS = 2  # pairs of runs that must agree with one PYTHONHASHSEED: once may be chance
 FULL_ATTEMPTS = 3  # what depends on timing need not happen again at once
 
 
@@ -35,7 +41,8 @@ class Experiment:
 
     With `contend` a GPU is kept busy beside all runs but the first. With `one_hash_seed` no run has a PYTHONHASHSEED of
     its own, so that one thing alone can be varied. With `steps` each run ends after so many optimizer steps. With
-    `scratch` each has a folder of its own to write in. At most `jobs` are made at a time, the first one alone.
+    `scratch` each has a folder of its own to write in. At most `jobs` are made at a time, the first one alone. With
+    `resumes` it is to be compared with a training in two halves.
     """
 
     def __init__(
@@ -49,6 +56,7 @@ class Experiment:
         steps: int | None = None,
         scratch: Scratch | None = None,
         jobs: int = 1,
+        resumes: bool = False,
     ) -> None:
         self._command = tuple(command)
         self._folder = folder
@@ -58,6 +66,7 @@ class Experiment:
         self._steps = steps
         self._scratch = scratch
         self._jobs = jobs
+        self._resumes = resumes
         self._room = 1
 
     def plain(self, runs: int) -> Result:
@@ -69,7 +78,8 @@ class Experiment:
         # A script that does not run need not be run again to say so; whether it fails each time is worth a second.
         while len(made) < runs and (made[-1].trouble is None or (made[-1].failed and len(made) == 1)):
             made.append(self._run(len(made) + 1))
-        return replace(self._compare(made, [None] * len(made), RESULTS), in_scratch=self._scratch is not None)
+        result = replace(self._compare(made, [None] * len(made), RESULTS), in_scratch=self._scratch is not None)
+        return self._outputs(result, [None] * len(made))
 
     def varied(self, names: Sequence[str], reference: Run, halves: Halves | None = None) -> list[Result]:
         """What comes of varying each of these things, one at a time."""
@@ -91,6 +101,9 @@ class Experiment:
         kinds: Collection[Kind] = perturbations.PERTURBATIONS[name].compared or RESULTS
         varied = self._run(2, name)
         result = replace(self._compare([reference, varied], [None, name], kinds), perturbation=name)
+        if kinds is RESULTS and name != "clock":
+            result = self._outputs(result, [None, name])
+        result = _by_what_was_varied(result, name)
         took_effect = varied.record is not None and any(
             entry.name == TOOK_EFFECT for entry in varied.record.of_kind("note")
         )
@@ -118,7 +131,12 @@ class Experiment:
         comparison = compare(*pair)
         result = replace(result, pair=pair, comparison=comparison)
         if comparison.divergence is not None:
-            return replace(result, outcome=Outcome.DIFFERED, lost_states=lost_states(whole, first, second))
+            return replace(
+                result,
+                outcome=Outcome.DIFFERED,
+                lost_states=lost_states(whole, first, second),
+                lost_settings=lost_settings(whole, first, second),
+            )
         if comparison.total == 0 or not list(second.of_kind("loss", "parameter")):
             return replace(result, reason="the second half trained nothing, so there is nothing to compare")
         return replace(result, outcome=Outcome.AGREED)
@@ -130,6 +148,7 @@ class Experiment:
         plan: Plan | None = None,
         name: str | None = None,
         command: tuple[str, ...] | None = None,
+        extra: Mapping[str, str] | None = None,
         shared: ScratchFolder | None = None,
     ) -> Run:
         header = Header(
@@ -142,8 +161,11 @@ class Experiment:
             tool=__version__,
             steps=self._steps,
         )
-        plan = replace(plan or Plan(""), contend=self._contend and number > 1, steps=self._steps)
-        extra = perturbations.environment(varied, 0 if varied is None else 1) if self._one_hash_seed else {}
+        plan = replace(
+            plan or Plan(""), contend=self._contend and number > 1, steps=self._steps, settings=self._resumes
+        )
+        if extra is None:
+            extra = perturbations.environment(varied, 0 if varied is None else 1) if self._one_hash_seed else {}
         scratch = self._scratch.new() if shared is None and self._scratch is not None else shared
         try:
             return self._launcher.run(header, name or recording_name(number, varied), plan, extra, scratch)
@@ -206,11 +228,83 @@ class Experiment:
             found = comparison.divergence
             if found is not None and _within(found, plan):
                 cause = find_cause(first, second, found)
+                if varied == (None, None):
+                    cause = self._or_hash(cause, (first, second), (1, number), plan, kinds)
                 return replace(differed, full_runs=full_runs, cause=cause)
             if found is not None:
                 # It happened again, and elsewhere: look there.
                 divergence, records = found, (first, second)
         return differed
+
+    def _outputs(self, result: Result, varied: Sequence[str | None]) -> Result:
+        """Where the runs agree in what they compute: whether they do in what they print and write, too."""
+        records = [run.record for run in result.runs if run.record is not None]
+        if result.outcome is not Outcome.AGREED or result.comparison is None or len(records) < 2:
+            return result
+        for number, record in enumerate(records[1:], start=2):
+            if compare(records[0], record, OUTPUTS).divergence is not None:
+                return self._other_outputs(result, (1, number), (varied[0], varied[number - 1]))
+        return _with_counts(result, compare(records[0], records[-1], OUTPUTS))
+
+    def _other_outputs(self, result: Result, numbers: tuple[int, int], varied: tuple[str | None, str | None]) -> Result:
+        """The result of runs that print or write otherwise: what remains of it where the clock is the same in both."""
+        plan = Plan("", ticking=True)
+        full = self._fully(numbers, varied, plan, 0)
+        records = [run.record for run in full]
+        if records[0] is None or records[1] is None or any(run.trouble for run in full):
+            return result
+        outputs = compare(records[0], records[1], OUTPUTS)
+        at = outputs.divergence
+        if at is None:
+            return _with_counts(result, outputs)
+        pair = (records[0], records[1])
+        cause = self._cause_of_output(at, numbers, varied)
+        comparison = Comparison(at, Counter(), 0, difference(pair[0].environment, pair[1].environment))
+        return replace(result, outcome=Outcome.DIFFERED, pair=pair, comparison=comparison, cause=cause)
+
+    def _cause_of_output(
+        self, at: Divergence, numbers: tuple[int, int], varied: tuple[str | None, str | None]
+    ) -> Cause | None:
+        if at.first is None or at.second is None:
+            return None
+        after = at.entry.detail.get("after")
+        plan = Plan("", stage=2, ticking=True)
+        if isinstance(after, int):
+            plan = replace(plan, start=max(0, after - _MARKS_BEFORE), stop=after + 1, leave=at.process == MAIN)
+        if at.entry.kind == "file":
+            # What was written says nothing of when: only that it is a hash is worth trying.
+            plan = Plan("", ticking=True)
+        full = self._fully(numbers, varied, plan, 1)
+        first, second = (run.record for run in full)
+        if first is None or second is None:
+            return None
+        found = compare(first, second, OUTPUTS).divergence
+        cause = find_cause(first, second, found) if found is not None else None
+        return self._or_hash(cause, (first, second), numbers, plan, OUTPUTS) if varied == (None, None) else cause
+
+    def _or_hash(
+        self,
+        cause: Cause | None,
+        records: tuple[Record, Record],
+        numbers: tuple[int, int],
+        plan: Plan,
+        kinds: Collection[Kind],
+    ) -> Cause | None:
+        """The cause, or PYTHONHASHSEED where nothing else explains the difference and one for both runs ends it."""
+        free = not self._one_hash_seed and os.environ.get(perturbations.HASH_SEED, "random") == "random"
+        if cause is None or cause.why not in UNEXPLAINED or not free:
+            return cause
+        looked_at = kinds if kinds is OUTPUTS else _full_kinds(kinds)
+        for attempt in range(1, _HASH_ATTEMPTS + 1):
+            names = [recording_name(number, "one-hashseed", attempt) for number in numbers]
+            extra = perturbations.environment(None, 0)
+            made = [
+                self._run(number, None, plan, name, extra=extra) for number, name in zip(numbers, names, strict=True)
+            ]
+            first, second = (run.record for run in made)
+            if first is None or second is None or compare(first, second, looked_at).divergence is not None:
+                return cause
+        return with_hash(cause, *records)
 
     def _compare_fully(self, runs: Sequence[Run], varied: Sequence[str | None], kinds: Collection[Kind]) -> Result:
         """No batch, loss or step was seen: every operation of the whole program is compared instead, or its draws."""
@@ -227,11 +321,31 @@ class Experiment:
         result = replace(result, pair=(first, second), full_runs=full_runs, comparison=comparison)
         if comparison.divergence is not None:
             cause = find_cause(first, second, comparison.divergence)
+            if varied[-1] is None:
+                cause = self._or_hash(cause, (first, second), (1, len(runs)), plan, COMPARED)
             return replace(result, outcome=Outcome.DIFFERED, cause=cause)
         if comparison.total == 0:
             what = "no batch, loss, optimizer step, operation of torch or random number"
             return replace(result, reason=f"nothing was recorded: {what}")
         return replace(result, outcome=Outcome.AGREED)
+
+
+def _with_counts(result: Result, outputs: Comparison) -> Result:
+    """The result of runs that agree, with how much of what they print and write was compared."""
+    assert result.comparison is not None
+    compared = result.comparison.compared + outputs.compared
+    return replace(result, comparison=replace(result.comparison, compared=compared))
+
+
+def _by_what_was_varied(result: Result, name: str) -> Result:
+    """The result with the perturbation as its cause, unless the cause says more: which line seeds with it."""
+    cause = result.cause
+    if cause is None or name not in perturbations.ITSELF_THE_CAUSE or cause.why in ("seed", "operation", "hash"):
+        return result
+    full = [run.record for run in result.full_runs if run.record is not None]
+    if name == "hashseed" and len(full) == 2:
+        return replace(result, cause=with_hash(cause, full[0], full[1]))
+    return replace(result, cause=replace(cause, why="varied", varied=name, met=result.met))
 
 
 def _went_wrong(run: Run) -> bool:

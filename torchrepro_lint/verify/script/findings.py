@@ -8,17 +8,19 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import check
+from torchrepro_lint.rules import all_rules
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.project import Projects
-from torchrepro_lint.verify.script.cause import Cause
-from torchrepro_lint.verify.script.entries import Place
-from torchrepro_lint.verify.script.perturbations import PERTURBATIONS
+from torchrepro_lint.verify.script.cause import UNEXPLAINED, Cause, is_dropout_in_evaluation
+from torchrepro_lint.verify.script.entries import MAIN, Place
+from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME
 from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.time_limit import time_limit
 
 PATIENCE = 120.0  # seconds that the linter may take: the answer is known by then, and waits
 _SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the loader's generator
-_UNEXPLAINED = ("data", "flow", "outside")  # the cause was not recorded: no rule is likelier than another
+_ORDERS = ("TRL207", "TRL208", "TRL209", "TRL206")  # what may lie at a line where a cause is not known
+_HELD = ("torch.Generator", "numpy.random.Generator", "numpy.random.RandomState", "random.Random")
 _WEIGHTED = ("aten.multinomial",)  # what WeightedRandomSampler draws by
 _SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.permutation", "numpy.random.shuffle")
 
@@ -37,11 +39,17 @@ def rules_for(result: Result) -> tuple[str, ...]:
     """The codes of the rules about faults of this kind, the likeliest first. Where something was varied, no other rule
     than those about it is at fault: none is, where a sum depends on the number of threads.
     """
-    by_cause = () if result.cause is None else _rules_for_cause(result.cause)
-    if result.perturbation is not None:
+    cause = result.cause
+    by_cause = () if cause is None else _rules_for_cause(cause)
+    if result.perturbation == RESUME:
+        by_cause = (*(["TRL210"] if result.lost_states else []), *(["TRL211"] if result.lost_settings else []))
+    elif result.perturbation is not None and (cause is None or cause.why != "hash"):
         rules = PERTURBATIONS[result.perturbation].rules
+        if cause is not None and cause.in_worker and cause.at[0].detail.get("rng") in _HELD:
+            return ("TRL107",)
         return tuple(sorted(rules, key=lambda code: by_cause.index(code) if code in by_cause else len(by_cause)))
-    return by_cause
+    known = {rule.code for rule in all_rules()}
+    return tuple(code for code in by_cause if code in known)
 
 
 def _rules_for_cause(cause: Cause) -> tuple[str, ...]:
@@ -51,15 +59,20 @@ def _rules_for_cause(cause: Cause) -> tuple[str, ...]:
             return ("TRL404", "TRL402", "TRL401")
         switches = ("TRL301", "TRL302") if "conv" in entry.name or "cudnn" in entry.name else ()
         return (*switches, "TRL402", "TRL401", "TRL403")
-    if cause.why == "order":
-        return ("TRL201", "TRL202", "TRL206")
-    if cause.why in _UNEXPLAINED:
-        return ("TRL207", "TRL208", "TRL209", "TRL206")
+    if cause.why in UNEXPLAINED:
+        return ()
+    if cause.why == "completion":
+        return ("TRL213",)
+    if cause.why == "hash":
+        return ("TRL214",) if cause.at[0].kind == "hash" else ("TRL208",)
     return tuple(_rules_for_draw(cause))
 
 
 def _rules_for_draw(cause: Cause) -> Iterator[str]:
     rng, name = cause.rng or "", cause.at[0].name
+    if is_dropout_in_evaluation(cause.at[0]):
+        yield "TRL508"
+        return
     if cause.why == "seed":
         yield "TRL503"
     if cause.in_worker:
@@ -79,7 +92,9 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
     if cause.why == "late":
         yield "TRL504"
     if cause.why == "unseeded":
-        yield from ("TRL502", "TRL501", "TRL504")
+        if cause.process != MAIN and not cause.in_worker:
+            yield "TRL112"
+        yield from ("TRL501",) if cause.nothing_seeds else ("TRL502", "TRL504")
     if cause.why in ("draws", "state"):
         yield from ("TRL504", "TRL502", "TRL503")
 
@@ -91,6 +106,9 @@ def link(result: Result) -> Link | None:
         TooLong: the linter has more to follow in this project than an answer can wait for.
     """
     codes = rules_for(result)
+    unexplained = result.cause is not None and result.cause.why in UNEXPLAINED and result.perturbation is None
+    if unexplained:
+        codes = _ORDERS
     if result.outcome is not Outcome.DIFFERED or not codes:
         return None
     places = [place for place in _places(result) if Path(place.file).is_file()]
@@ -109,10 +127,13 @@ def link(result: Result) -> Link | None:
     about.sort(key=lambda finding: codes.index(finding.code))
     # The likeliest rule first: where a seed differs, it is at fault, and not the draw that shows it.
     for finding in about:
-        if any(_explains(finding, place) for place in places):
+        # That nothing is seeded is said of the program, at its first line.
+        if finding.code == "TRL501" or any(_explains(finding, place) for place in places):
             return Link(finding, proven=True)
+    if unexplained:
+        return None
     # Elsewhere in the file only the likeliest rule counts: another one is another fault.
-    likely = codes if result.cause is not None and result.cause.why in _UNEXPLAINED else codes[:1]
+    likely = codes[:1]
     nearby = (finding for finding in about if finding.code in likely and finding.location.path in files)
     return next((Link(finding, proven=False) for finding in nearby), None)
 

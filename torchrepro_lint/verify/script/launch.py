@@ -13,11 +13,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from torchrepro_lint.verify.process_group import end_group, start_group
-from torchrepro_lint.verify.script.entries import Header, Place
+from torchrepro_lint.verify.script.entries import Entry, Header, Place
 from torchrepro_lint.verify.script.leftovers import content, files_below, written_since
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record, RecordError, read_record
@@ -29,6 +29,10 @@ _MOST = 20_000  # names of files in the folder that are looked at
 _POLL = 0.1  # seconds
 _ABORT_TIME = 2.0  # seconds that an aborted process has to write its traceback
 _FRAME = re.compile(r'File "(.+)", line (\d+) in .+')
+# Trackers of experiments give each run a name and numbers of its own.
+_OF_TRACKERS = re.compile(
+    r"(^|/)(wandb|mlruns|mlartifacts|\.neptune|clearml|comet)/|events\.out\.tfevents|\.log$|\.db$"
+)
 _LIBRARY = re.compile(r"site-packages|[/\\]lib[/\\]python3|^<|torchrepro_lint[/\\]verify")
 
 
@@ -124,6 +128,8 @@ class Launcher:
             record = scratch.as_if_original(record, path)
         trouble, failed = _trouble(record, status, self.timeout, trace, scratch)
         written = self._written(header.folder, moment, scratch)
+        if scratch is not None:
+            record = _with_files(record, written, process.pid)
         overwrote = tuple(
             one for one in written if (one in before if scratch is None else Path(scratch.original, one).exists())
         )
@@ -150,6 +156,17 @@ def _abort(process: subprocess.Popen[bytes]) -> None:
         process.send_signal(signal.SIGABRT)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_ABORT_TIME)
+
+
+def _with_files(record: Record, written: Mapping[str, str | None], pid: int) -> Record:
+    """The record with the files that were written. The number of the process is not part of their names."""
+    number = re.compile(rf"(?<!\d){pid}(?!\d)")
+    files = (
+        Entry("file", number.sub("PID", name), output=content, shown=name)
+        for name, content in written.items()
+        if not _OF_TRACKERS.search(name)
+    )
+    return replace(record, entries=(*record.entries, *sorted(files, key=lambda file: file.name)))
 
 
 def _names(folder: str, ours: Path) -> frozenset[str]:

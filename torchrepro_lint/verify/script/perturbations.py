@@ -21,6 +21,12 @@ from torchrepro_lint.verify.script.perturb.clock import SHIFT
 ALL = "all"
 RESUME = "resume"
 THREADS = "threads"
+# Where the result depends on these, they are the cause, wherever it shows.
+ITSELF_THE_CAUSE = {
+    "hashseed": "PYTHONHASHSEED",
+    "listing": "the order in which directories are listed",
+    "clock": "the time of day",
+}
 HASH_SEED = "PYTHONHASHSEED"
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 

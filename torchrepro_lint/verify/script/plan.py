@@ -25,7 +25,8 @@ class Plan:
     recorded from the mark `start` up to the mark `stop`, or to the end; in a loader's workers in these `fetches`. With
     `leave`, the main process ends at the mark `stop`, by SystemExit: what comes then is of no interest. With `contend`,
     a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner. With `steps`, each
-    process ends after so many optimizer steps (see `watch/limit.py`).
+    process ends after so many optimizer steps (see `watch/limit.py`). With `settings`, what each step is made
+    with is told. With `ticking`, the clock goes on by the same little at each call: times agree in all runs.
     """
 
     path: str
@@ -36,6 +37,8 @@ class Plan:
     leave: bool = False
     contend: bool = False
     steps: int | None = None
+    settings: bool = False
+    ticking: bool = False
 
     @property
     def is_full(self) -> bool:

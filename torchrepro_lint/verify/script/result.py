@@ -29,7 +29,8 @@ class Result:
     `reason` says why nothing can be said. `runs` are those of the first stage; `pair` are the two that differed, or the
     first and the last, and `comparison` is theirs. `full_runs` are the two fully recorded ones in which the `cause` was
     found, after `attempts` of such pairs. `perturbation` names what was varied. `lost_states` are the RNGs whose state
-    a training that was resumed did not have again. With `from_files` nothing was run: these are records that were made
+    a training that was resumed did not have again, `lost_settings` in words what its first step was made with, and is
+    not in one go. With `from_files` nothing was run: these are records that were made
     before, and `closer` are the files of those that were made to find the cause. With `in_scratch` each run had a
     folder of its own, which is gone.
     """
@@ -47,6 +48,7 @@ class Result:
     from_files: bool = False
     closer: tuple[Path, ...] = ()
     lost_states: tuple[str, ...] = ()
+    lost_settings: tuple[str, ...] = ()
     in_scratch: bool = False
 
     @property

@@ -25,14 +25,15 @@ def in_one_go(record: Record) -> Record:
 def joined(first: Record, second: Record) -> Record:
     """One record of both halves: the steps of the second go on from those of the first.
 
-    The parameters that the second half begins with are left out: where they are not those that the first half ended
-    with, its first loss says so.
+    The parameters and weights that the second half begins with are left out: where they are not those that the first
+    half ended with, its first loss says so.
     """
     steps = _steps(first)
     going_on = (
         replace(entry, step=None if entry.step is None else entry.step + steps)
         for entry in second.entries
         if not (entry.kind == "parameter" and entry.name.endswith(BEFORE_TRAINING))
+        if not (entry.kind == "weights" and not entry.step)
     )
     entries = _without_passes((*first.entries, *going_on))
     return replace(first, entries=tuple(entries), truncated=second.truncated)
@@ -64,6 +65,26 @@ def lost_states(whole: Record, first: Record, second: Record) -> tuple[str, ...]
         for name, state in after[0].items()
         if before[0].get(name) == before[1].get(name) and state != after[1].get(name)
     )
+
+
+def lost_settings(whole: Record, first: Record, second: Record) -> tuple[str, ...]:
+    """What the first step of the second half is made with otherwise than in one go, in words."""
+    at = (_settings(whole, _steps(first)), _settings(second, 0))
+    return tuple(_lost(name, value, at[1].get(name)) for name, value in at[0].items() if value != at[1].get(name))
+
+
+def _lost(name: str, whole: object, resumed: object) -> str:
+    if name.startswith("the state of "):
+        return f"{name} is {'empty' if resumed in (None, 'none') else 'another one'} after resuming"
+    return f"{name} is {whole} in one go and {'not there' if resumed is None else resumed} after resuming"
+
+
+def _settings(record: Record, step: int) -> dict[str, object]:
+    told: dict[str, object] = {}
+    for entry in record.of_process(MAIN):
+        if entry.kind == "settings" and entry.step == step:
+            told.update(entry.detail)
+    return told
 
 
 def _states(record: Record, step: int) -> dict[str, str]:

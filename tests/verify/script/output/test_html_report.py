@@ -60,9 +60,16 @@ def page(text: str = "train.py", outcome: str = "differed") -> Page:
             PageRun(text, text, "differed", text, "TRL502", other),
             PageRun("lost", text, "failed", text, "", None),
         ],
-        divergence=PageDivergence(
-            text, Place(text, 3, text), [FrameLine(2, "before", False), FrameLine(3, text, True)], [("rule", text)]
-        ),
+        divergences=[
+            PageDivergence(
+                name,
+                text,
+                Place(text, 3, text),
+                [FrameLine(2, "before", False), FrameLine(3, text, True)],
+                [("rule", text)],
+            )
+            for name in ("", "workers")
+        ],
         environment={text: text},
         differences=[(text, Difference(text, text, text))],
         notes=[text],
@@ -90,15 +97,24 @@ def test_nothing_is_fetched() -> None:
 
 def test_what_comes_first() -> None:
     html = render(page())
-    order = ["differed train.py", "The environments differ", "Where they first differ", "Hashes of each step", "Runs"]
+    order = [
+        *("differed train.py", "<h2>Runs", "<h2>Where they first differ", "<h2>What depends on workers"),
+        *("<h2>The environments differ", "<h2>Hashes of each step", "<h2>Environment<"),
+    ]
     assert sorted(order, key=html.index) == order
 
 
 @pytest.mark.parametrize("outcome", ["agreed", "failed"])
 def test_without_a_divergence(outcome: str) -> None:
     full = page(outcome=outcome)
-    bare = Page(full.title, full.outcome, "2 runs", (), [full.runs[2]], None, {}, (), ())
+    bare = Page(full.title, full.outcome, "2 runs", (), [full.runs[2]], (), {}, (), ())
     html = render(bare)
     Seen(html)
     assert f'class="verdict {outcome}"' in html
     assert "Where they first differ" not in html and "<svg" not in html and "differ</h2>" not in html
+
+
+def test_what_stands_between_backticks_is_code_and_every_divergence_has_its_lines() -> None:
+    html = render(page("of `a < b` and"))
+    assert "of <code>a &lt; b</code> and" in html
+    assert html.count('<pre class="frame">') == 2

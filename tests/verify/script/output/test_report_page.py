@@ -48,7 +48,7 @@ def differed(place: Place | None = None, *, explained: bool = True, perturbation
 
 def test_runs_that_agree() -> None:
     page = page_of([(AGREED, None)])
-    assert (page.title, page.outcome, page.divergence) == ("train.py --epochs 1", "agreed", None)
+    assert (page.title, page.outcome, page.divergences) == ("train.py --epochs 1", "agreed", [])
     assert page.verdict.startswith("no difference observed in 2 runs")
     assert [(one.name, one.outcome) for one in page.runs] == [("run 1", "first"), ("run 2", "agreed")]
     assert ("folder", "/home/you") in page.about
@@ -62,37 +62,41 @@ def test_runs_that_part(tmp_path: Path) -> None:
     page = page_of([(differed(Place(str(script), 2, "main")), None)])
     assert page.outcome == "differed"
     assert [one.outcome for one in page.runs] == ["first", "differed"]
-    assert page.divergence is not None
-    assert page.divergence.frame == [
+    (divergence,) = page.divergences
+    assert divergence.frame == [
         FrameLine(1, "one", False),
         FrameLine(2, "    two <b>", True),
         FrameLine(3, "three", False),
     ]
-    assert "NumPy's global RNG" in page.divergence.words
-    assert ("one run", "1.5") in page.divergence.facts and ("the other", "2.5") in page.divergence.facts
+    assert "NumPy's global RNG" in divergence.words
+    assert ("one run", "1.5") in divergence.facts and ("the other", "2.5") in divergence.facts
     assert page.differences == [("run 2", Difference("threads", "2", "1"))]
     assert "two &lt;b&gt;" in render(page)
 
 
 def test_without_a_cause_or_a_file_it_says_what_was_seen() -> None:
     page = page_of([(differed(Place("/no/such.py", 7), explained=False), None)])
-    assert page.divergence is not None and page.divergence.frame == []
-    assert page.divergence.words == "Of the two runs, they first differ in step 0, at the loss"
+    (divergence,) = page.divergences
+    assert divergence.frame == []
+    assert divergence.words == "Of the two runs, they first differ in step 0, at the loss"
 
 
 def test_a_page_leads_with_the_verdict_on_all() -> None:
     varied = differed(perturbation="listing")
+    also = differed(perturbation="threads")
     nothing = Result(
         Outcome.NOTHING_TO_VARY, COMMAND, AGREED.runs, None, AGREED.pair, AGREED.comparison, perturbation="eval"
     )
-    page = page_of([(AGREED, None), (varied, None), (nothing, None)])
+    page = page_of([(AGREED, None), (varied, None), (nothing, None), (also, None)])
     assert page.outcome == "other"
-    assert page.verdict == "2 plain runs of train.py --epochs 1 agree; the result depends on: listing"
+    assert page.verdict == "2 plain runs of train.py --epochs 1 agree; the result depends on: listing, threads"
     assert [(one.name, one.outcome, one.rules) for one in page.runs[2:]] == [
         ("listing", "other", "TRL207"),
         ("eval", "other", "TRL201, TRL202"),
+        ("threads", "other", ""),
     ]
     assert page.differences[0][0] == "listing"
+    assert [one.name for one in page.divergences] == ["listing", "threads"]
     render(page)
 
 

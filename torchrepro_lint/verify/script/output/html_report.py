@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
@@ -16,6 +17,7 @@ from torchrepro_lint.verify.script.output.timeline_svg import COLUMNS, draw
 from torchrepro_lint.verify.script.record import Record
 
 Outcome: TypeAlias = Literal["first", "agreed", "differed", "failed", "other"]
+_CODE = re.compile(r"`([^`]+)`")
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
@@ -42,8 +44,12 @@ class FrameLine:
 
 @dataclass(frozen=True, slots=True)
 class PageDivergence:
-    """Where two runs first differ: in words, the line of code with its neighbours, and what more there is to say."""
+    """Where two runs first differ: in words, the line of code with its neighbours, and what more there is to say.
 
+    `name` is what was varied; empty for runs of the script as it is.
+    """
+
+    name: str
     words: str
     place: Place | None
     frame: Sequence[FrameLine]
@@ -59,7 +65,7 @@ class Page:
     verdict: str
     about: Sequence[tuple[str, str]]
     runs: Sequence[PageRun]
-    divergence: PageDivergence | None
+    divergences: Sequence[PageDivergence]
     environment: Mapping[str, str]
     differences: Sequence[tuple[str, Difference]]
     notes: Sequence[str]
@@ -87,24 +93,25 @@ def render(page: Page) -> str:
 
 def _body(page: Page) -> Iterator[str]:
     yield f"<h1>{_text(page.title)}</h1>\n"
-    yield f'<div class="verdict {page.outcome}"><strong>{_text(page.verdict)}</strong>\n'
+    yield f'<div class="verdict {page.outcome}"><strong>{_words(page.verdict)}</strong>\n'
     yield "".join(
         f'<p><span class="soft">{_text(name)}</span> <code>{_text(value)}</code></p>' for name, value in page.about
     )
     yield "</div>\n"
-    yield from _differences(page.differences)
-    if page.divergence is not None:
-        yield from _divergence(page.divergence)
-    yield from _timeline(page.runs)
     yield from _runs(page.runs)
+    for divergence in page.divergences:
+        yield from _divergence(divergence)
+    yield from _differences(page.differences)
+    yield from _timeline(page.runs)
     yield from _environment(page.environment)
     if page.notes:
-        items = "".join(f"<li>{_text(note)}</li>" for note in page.notes)
+        items = "".join(f"<li>{_words(note)}</li>" for note in page.notes)
         yield f"<h2>Notes</h2>\n<ul>{items}</ul>\n"
 
 
 def _divergence(divergence: PageDivergence) -> Iterator[str]:
-    yield f"<h2>Where they first differ</h2>\n<p>{_text(divergence.words)}</p>\n"
+    head = f"What depends on {divergence.name}" if divergence.name else "Where they first differ"
+    yield f"<h2>{_text(head)}</h2>\n<p>{_words(divergence.words)}</p>\n"
     if (place := divergence.place) is not None:
         function = f" in {place.function}" if place.function else ""
         yield f"<p><code>{_text(f'{place.file}:{place.line}')}</code>{_text(function)}</p>\n"
@@ -176,7 +183,7 @@ def _table(
 
     def cell(column: int, outcome: Outcome | None, text: str) -> str:
         attribute = f' class="{outcome}"' if column == marked and outcome else ""
-        return f"<td{attribute}>{_text(text)}</td>"
+        return f"<td{attribute}>{_words(text)}</td>"
 
     head = "".join(f"<th>{_text(name)}</th>" for name in heads) if any(heads) else ""
     body = "".join(
@@ -184,6 +191,11 @@ def _table(
         for outcome, texts in rows
     )
     return f'<div class="scroll"><table>{f"<tr>{head}</tr>" if head else ""}\n{body}</table></div>\n'
+
+
+def _words(text: str) -> str:
+    """A sentence, with what stands between backticks as code."""
+    return _CODE.sub(r"<code>\1</code>", _text(text))
 
 
 def _text(text: str) -> str:

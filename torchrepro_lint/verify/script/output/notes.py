@@ -33,7 +33,7 @@ def notes(result: Result) -> Iterator[str]:
     if result.from_files and result.outcome is Outcome.DIFFERED and result.cause is None and _is_first_stage(records):
         closer = f"; to see why, compare {shlex.join(map(str, result.closer))}" if result.closer else ""
         yield f"these recordings hold neither operations nor draws, so what differs may come from earlier code{closer}"
-    if result.outcome is Outcome.DIFFERED and result.met:
+    if result.outcome is Outcome.DIFFERED and result.met and not (result.cause is not None and result.cause.met):
         folder = result.runs[-1].record.header.folder if result.runs[-1].record else "."
         yield f"what {result.perturbation} varies is used at {', '.join(place(at, folder) for at in result.met)}"
     if result.perturbation == THREADS and result.cause is not None and result.cause.why == "operation":
@@ -41,6 +41,8 @@ def notes(result: Result) -> Iterator[str]:
             "sums are split among the threads, so how they are rounded depends on the number of threads: fix it with "
             "torch.set_num_threads, or with OMP_NUM_THREADS, where results must agree to the last bit"
         )
+    if result.lost_settings:
+        yield f"{'; '.join(result.lost_settings)}: the checkpoint holds them not, or they are not loaded"
     if result.lost_states:
         names = ", ".join(rng_name(name) for name in result.lost_states)
         yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"

@@ -37,7 +37,7 @@ Answer = tuple[Result, Link | None]
 def page_of(answers: Sequence[Answer]) -> Page:
     """The page for the answers to one command: the plain runs first, then one for each perturbation."""
     plain = answers[0][0]
-    worst, link = min(answers, key=lambda answer: _GRAVEST.index(answer[0].outcome))
+    worst = min((result for result, _ in answers), key=lambda result: _GRAVEST.index(result.outcome))
     first = next((run.record for run in plain.runs if run.record is not None), None)
     remarks = dict.fromkeys(note for result, _ in answers for note in notes(result))
     if (taken := watching(result for result, _ in answers)) is not None:
@@ -48,7 +48,7 @@ def page_of(answers: Sequence[Answer]) -> Page:
         verdict=wording.verdict(worst) if len(answers) == 1 else "".join(headline(answers)),
         about=list(_about(answers)),
         runs=[*_plain_runs(plain), *(_varied_run(result) for result, _ in answers[1:])],
-        divergence=_divergence(worst, link),
+        divergences=[found for answer in answers if (found := _divergence(*answer)) is not None],
         environment={} if first is None else first.environment,
         differences=list(_differences(answers)),
         notes=list(remarks),
@@ -118,9 +118,10 @@ def _divergence(result: Result, link: Link | None) -> PageDivergence | None:
     entry = next(one for one in at if one is not None)
     texts = Texts()
     return PageDivergence(
+        name=result.perturbation or "",
         words=f"Of the two runs, {wording.where(comparison.divergence)}" if cause is None else wording.reason(cause),
-        place=entry.place,
-        frame=_frame(entry.place, texts),
+        place=cause.place if cause is not None else entry.place,
+        frame=_frame(cause.place if cause is not None else entry.place, texts),
         facts=list(_facts(result, at, link, texts)),
     )
 

@@ -55,9 +55,10 @@ def _where(result: Result) -> str:
     entry = result.cause.at[0] if result.cause is not None else divergence.entry if divergence is not None else None
     if entry is None:
         return ""
-    if entry.place is None or result.pair is None:
+    place = result.cause.place if result.cause is not None else entry.place
+    if place is None or result.pair is None:
         return wording.when(entry)
-    return entry.place.below(result.pair[0].header.folder)
+    return place.below(result.pair[0].header.folder)
 
 
 def _names(results: Sequence[Result], outcome: Outcome) -> str:

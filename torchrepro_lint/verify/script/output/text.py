@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from torchrepro_lint.console import printable
@@ -21,6 +22,7 @@ from torchrepro_lint.verify.script.output.summary import HEAD, headline, rows
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 _OUTPUT_LINES = 12
+_FRAMES = 3  # at most this many lines that meet what is varied are shown
 
 
 def text(answers: Sequence[tuple[Result, Link | None]], colours: Colours, remarks: Sequence[str] = ()) -> str:
@@ -87,8 +89,12 @@ def _divergence(result: Result, link: Link | None, colours: Colours) -> Iterator
     cause = result.cause
     shown = cause.at if cause is not None else (comparison.divergence.first, comparison.divergence.second)
     entry = next(one for one in shown if one is not None)
-    if entry.place is not None:
+    met = () if cause is None else cause.met[:_FRAMES]
+    if entry.place is not None or met:
         yield ""
+    for at in met:
+        yield from _frame(replace(entry, place=at, via=None, detail={}), folder, texts, colours)
+    if entry.place is not None and not met:
         yield from _frame(entry, folder, texts, colours)
     values = [one.shown if one is not None else None for one in shown]
     if all(values) and values[0] != values[1]:

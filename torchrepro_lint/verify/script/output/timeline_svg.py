@@ -33,8 +33,9 @@ def draw(timeline: Timeline, names: Sequence[str]) -> str:
 
 
 def _ruler(timeline: Timeline, left: int, cell: int) -> Iterator[str]:
-    # A number wherever there is room for it.
-    stride = max(1, -(-40 // cell))
+    # A number wherever there is room for it, and a little beside it.
+    digits = len(str(timeline.columns * timeline.width))
+    stride = max(1, -(-int(_LETTER * (digits + 2)) // cell))
     for column in range(0, timeline.columns, stride):
         yield f'<text class="lane" x="{left + column * cell}" y="10">{column * timeline.width}</text>'
 

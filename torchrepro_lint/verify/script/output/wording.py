@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import PurePath
 
-from torchrepro_lint.verify.script.cause import Cause
+from torchrepro_lint.verify.script.cause import Cause, is_dropout_in_evaluation
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
-from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, STOPPED, Entry, Place
-from torchrepro_lint.verify.script.perturbations import RESUME
+from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, OUTPUTS, STOPPED, Entry, Place
+from torchrepro_lint.verify.script.perturbations import ITSELF_THE_CAUSE, RESUME
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 _PLURALS = {
@@ -18,7 +19,11 @@ _PLURALS = {
     "gradient": ("gradient", "gradients"),
     "op": ("operation", "operations"),
     "draw": ("random number drawn", "random numbers drawn"),
+    "print": ("printed line", "printed lines"),
+    "file": ("written file", "written files"),
+    "weights": ("state of evaluated weights", "states of evaluated weights"),
 }
+_MET = 5  # at most this many lines are named
 _RNGS = {
     "random": "Python's `random`",
     "numpy": "NumPy's global RNG",
@@ -52,7 +57,8 @@ def verdict(result: Result) -> str:
         depends = f"the result depends on {result.perturbation}: {what}{varied}"
         if comparison.divergence is None:
             return f"{depends} did not end as it does otherwise: {result.reason}"
-        return f"{depends} did not give what it gives otherwise; {where(comparison.divergence)}"
+        how = "did not agree" if result.perturbation == RESUME else "did not give what it gives otherwise"
+        return f"{depends} {how}; {where(comparison.divergence)}"
     if comparison.divergence is None:
         return f"difference observed: {runs} of {what}{varied} did not end in the same way: {result.reason}"
     return f"difference observed: {runs} of {what}{varied} did not agree; {where(comparison.divergence)}"
@@ -116,6 +122,12 @@ def what(entry: Entry) -> str:
         return f"parameter {entry.name}" if "optimizer" in entry.detail else f"the parameters {by}"
     if entry.kind == "gradient":
         return f"the gradient of {entry.name}"
+    if entry.kind == "weights":
+        return f"the weights of {entry.name} in evaluation"
+    if entry.kind == "print":
+        return "what is printed"
+    if entry.kind == "file":
+        return f"the file {entry.shown}"
     backward = " of the backward pass" if entry.detail.get("backward") else ""
     device = entry.detail.get("device")
     on = f" on {device}" if device and device != "cpu" else ""
@@ -134,22 +146,36 @@ def reason(cause: Cause) -> str:
     if cause.why == "operation":
         return f"{name} gave a different result for the same inputs."
     if cause.why == "order":
-        return (
-            f"the sampler asked for different indices ({_asked(cause)}), although no recorded draw before it differs."
-        )
+        return f"not known. The sampler asked for different indices ({_asked(cause)}), and no recorded draw differs."
     if cause.why == "data":
         return (
-            f"{name} has different content for the same indices, although no recorded draw before it differs. Possible "
-            "causes: the order of a listing or a set, the content of files, the clock, or an RNG that is not watched."
+            f"not known. {name} has different content for the same indices, and no recorded draw differs: it may be "
+            "the order of a listing, the content of files, the clock, or an RNG that is not watched."
         )
     if cause.why == "flow":
         other = what(cause.at[1])
-        return f"the runs take different paths: one does {name}, the other {other}, although no recorded draw differs."
+        return f"not known. One of the runs does {name}, the other {other}, and no recorded draw differs."
+    if cause.why == "outside" and entry.kind in OUTPUTS:
+        return f"not known. All batches, losses and parameters agree, and {name} differs."
     if cause.why == "outside":
         return (
-            f"the inputs of {name} differ already, and were not computed by anything that is watched. Possible causes: "
-            "arithmetic outside torch, the order of a listing or a set, the content of files, the clock, another RNG."
+            f"not known. The inputs of {name} differ already, and were computed by nothing that is watched: it may be "
+            "arithmetic outside torch, the order of a listing, the content of files, the clock, or another RNG."
         )
+    if cause.why == "completion":
+        if entry.kind == "batch":
+            return f"the loader has in_order=False: {name} is whichever a worker has finished first."
+        return f"{name} gives results in the order in which they are finished, and in one run another was first."
+    if cause.why == "hash":
+        if entry.kind == "hash":
+            how = f"hash({entry.shown}) gives another number in each run"
+        else:
+            how = "the order of a set of strings, or a hash of one, is another in each run"
+        return f"{how}, unless PYTHONHASHSEED is set before Python starts: with one for all runs, they agree."
+    if cause.why == "varied":
+        lines = ", ".join(f"{PurePath(one.file).name}:{one.line}" for one in cause.met[:_MET])
+        at = f", which is asked for at {lines}" if lines else ""
+        return f"{ITSELF_THE_CAUSE[cause.varied or '']}{at}; it shows first in {name}."
     if cause.why == "worker":
         made, otherwise = cause.chain[0]
         return (
@@ -157,7 +183,10 @@ def reason(cause: Cause) -> str:
             f"by worker {made.worker} in one run and by worker {otherwise.worker} in the other. Only draws that are "
             "seeded by the index of the sample do not depend on who makes the batch."
         )
-    return " ".join(_of_draw(cause))
+    words = " ".join(_of_draw(cause))
+    if is_dropout_in_evaluation(entry):
+        words += " It is dropout that runs while gradients are off, as in an evaluation: is `model.eval()` missing?"
+    return words
 
 
 def _of_draw(cause: Cause) -> Iterator[str]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
 # Another second, minute, hour, day, month and year, however a program cuts the time.
+_START, TICK = 1_700_000_000.0, 0.001  # seconds
 SHIFT = 400 * 86_400 + 3 * 3_600 + 7 * 60 + 11
 
 
@@ -34,6 +36,36 @@ def shift(seed: int, met: Callable[[], None]) -> None:
         setattr(time, name, _of_seconds(getattr(time, name)))
     broken_down = {"strftime": 1, "asctime": 0}  # how many arguments come before the time
     for name, before in broken_down.items():
+        setattr(time, name, _of_a_tuple(getattr(time, name), before))
+    datetime.datetime = _shifted_datetime()  # type: ignore[misc]
+    datetime.date = _shifted_date()  # type: ignore[misc]
+
+
+def tick() -> None:
+    """Let every clock of `time` go on by `TICK` at each call, from the same time in each run.
+
+    What a program makes of the time is then the same in each run, if it asks for it as often. Each thread has clocks of
+    its own. What waits until a moment has come still does: the clocks go on.
+    """
+    clocks = threading.local()
+
+    def asked(name: str) -> int:
+        calls = getattr(clocks, name, 0) + 1
+        setattr(clocks, name, calls)
+        return calls
+
+    def in_seconds(name: str) -> Callable[[], float]:
+        return lambda: _START + asked(name) * TICK
+
+    def in_nanoseconds(name: str) -> Callable[[], int]:
+        return lambda: int((_START + asked(name) * TICK) * 1e9)
+
+    for name in ("time", "monotonic", "perf_counter", "process_time", "thread_time"):
+        setattr(time, name, in_seconds(name))
+        setattr(time, f"{name}_ns", in_nanoseconds(name))
+    for name in ("localtime", "gmtime", "ctime"):
+        setattr(time, name, _of_seconds(getattr(time, name)))
+    for name, before in (("strftime", 1), ("asctime", 0)):
         setattr(time, name, _of_a_tuple(getattr(time, name), before))
     datetime.datetime = _shifted_datetime()  # type: ignore[misc]
     datetime.date = _shifted_date()  # type: ignore[misc]

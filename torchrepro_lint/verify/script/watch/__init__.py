@@ -11,8 +11,12 @@ states.py       the states of the RNGs
 seeds.py        calls that seed
 loaders.py      batches, in the process that receives them and in the workers that make them
 training.py     losses, gradients, parameters; parameter_names.py names them
+settings.py     what a step is made with, where a training is resumed
+evaluation.py   the weights that are evaluated
 operations.py   stage 2: every operation of torch, with those of the backward pass
 draws.py        stage 2: numbers drawn from `random` and NumPy
+printed.py      the lines that the program prints
+arrivals.py     stage 2: results taken in the order of completion, and hash()
 processes.py    forks, processes of multiprocessing, exits, and what cannot be watched
 contention.py   a second stream that keeps a GPU busy
 install.py      installs all of them

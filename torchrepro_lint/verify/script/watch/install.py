@@ -13,15 +13,19 @@ from torchrepro_lint.verify.after_import import AfterImport
 from torchrepro_lint.verify.script.entries import Header
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.watch import quiet
+from torchrepro_lint.verify.script.watch.arrivals import ArrivalWatch
 from torchrepro_lint.verify.script.watch.contention import Contention
 from torchrepro_lint.verify.script.watch.draws import DrawWatch
+from torchrepro_lint.verify.script.watch.evaluation import EvaluationWatch
 from torchrepro_lint.verify.script.watch.limit import RunLimit
 from torchrepro_lint.verify.script.watch.loaders import BatchWatch
 from torchrepro_lint.verify.script.watch.operations import OperationWatch
 from torchrepro_lint.verify.script.watch.parameter_names import ParameterNames
+from torchrepro_lint.verify.script.watch.printed import PrintWatch
 from torchrepro_lint.verify.script.watch.processes import ProcessWatch, watch_compile
 from torchrepro_lint.verify.script.watch.recorder import Identity, Recorder
 from torchrepro_lint.verify.script.watch.seeds import SeedWatch, watch_numpy, watch_random, watch_torch
+from torchrepro_lint.verify.script.watch.settings import SettingsWatch
 from torchrepro_lint.verify.script.watch.training import TrainingWatch
 
 installed: Recorder | None = None
@@ -33,10 +37,12 @@ def install(plan: Plan, header: Header | None = None, identity: Identity | None 
     recorder = installed = Recorder(plan, header, identity)
     names = ParameterNames()
     limit = RunLimit(recorder)
-    training = TrainingWatch(recorder, names, limit)
+    settings = SettingsWatch(recorder)
+    training = TrainingWatch(recorder, names, limit, settings)
     batches = BatchWatch(recorder, limit)
     processes = ProcessWatch(recorder, batches)
     seeds = SeedWatch(recorder)
+    evaluation = EvaluationWatch(recorder)
 
     def torch_is_there(torch: Any) -> None:
         quiet.learn(torch)
@@ -51,17 +57,27 @@ def install(plan: Plan, header: Header | None = None, identity: Identity | None 
     hooks: dict[str, list[Callable[[Any], None]]] = {
         "numpy.random": [lambda module: watch_numpy(seeds, module)],
         "torch": [torch_is_there],
+        "torch.nn.modules.module": [evaluation.watch_modules],
         "torch.optim.optimizer": [training.watch_optimizers],
         "torch.utils.data.dataloader": [batches.watch],
         "multiprocessing.process": [processes.watch_multiprocessing],
+        "torch.optim.swa_utils": [evaluation.watch_averages],
         "subprocess": [processes.watch_subprocess],
     }
+    if plan.settings:
+        hooks["torch.optim.lr_scheduler"] = [settings.watch_schedulers]
+        hooks["torch.amp.grad_scaler"] = [settings.watch_scalers]
+    PrintWatch(recorder).watch()
     watch_random(seeds, random)
     if plan.is_full:
         draws = DrawWatch(recorder)
         draws.watch_random(random)
         hooks["numpy.random"].append(draws.watch_numpy)
-        hooks["torch.nn.modules.module"] = [names.watch]
+        arrivals = ArrivalWatch(recorder)
+        arrivals.watch_hash()
+        hooks["multiprocessing.pool"] = [arrivals.watch_pool]
+        hooks["concurrent.futures"] = [arrivals.watch_futures]
+        hooks["torch.nn.modules.module"].append(names.watch)
         hooks["torch"].append(OperationWatch(recorder, names).watch)
     _when_imported(hooks)
     processes.watch()

@@ -17,6 +17,7 @@ class BatchWatch:
     def __init__(self, recorder: Recorder, limit: RunLimit) -> None:
         self._recorder = recorder
         self._limit = limit
+        self._order: dict[int, dict[str, bool]] = {}
         self._fetched = 0
         self._fetchers = 0
         self.loader = 0
@@ -31,6 +32,8 @@ class BatchWatch:
     def _begin(self, one: Pass, loader: Any) -> None:
         # Its workers start now, if they do: they are of this loader.
         self.loader, self._recorder.epoch = one.loader, one.epoch
+        if not getattr(loader, "in_order", True) and loader.num_workers > 1:
+            self._order[one.loader] = {"in_order": False}
 
     def _deliver(self, one: Pass, indices: Any, batch: Any) -> None:
         recorder = self._recorder
@@ -43,7 +46,7 @@ class BatchWatch:
             output=recorder.content(batch),
             shown=shown(batch),
             worker=one.worker,
-            detail={"loader": one.loader, "position": one.position},
+            detail={"loader": one.loader, "position": one.position, **self._order.get(one.loader, {})},
         )
 
     def _watch_fetch(self, fetcher: Any) -> None:

@@ -140,6 +140,7 @@ class _Operations:
             "state": before if draws else None,
             "module": module,
             "backward": backward or None,
+            "grad": False if draws and not self._torch.is_grad_enabled() else None,
             "overload": func._schema.overload_name or None,
             "device": _device(result, args),
             "reads": given.tensors or None,

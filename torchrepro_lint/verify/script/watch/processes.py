@@ -108,7 +108,7 @@ class Watched:
 
     @property
     def _is_of_pool(self) -> bool:
-        return getattr(self._target, "__module__", None) == "multiprocessing.pool"
+        return getattr(self._target, "__module__", None) in ("multiprocessing.pool", "concurrent.futures.process")
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from torchrepro_lint.verify.script.watch import install

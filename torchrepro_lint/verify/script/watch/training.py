@@ -12,6 +12,7 @@ from torchrepro_lint.verify.script.entries import BEFORE_TRAINING
 from torchrepro_lint.verify.script.watch.limit import RunLimit
 from torchrepro_lint.verify.script.watch.parameter_names import ParameterNames
 from torchrepro_lint.verify.script.watch.recorder import Recorder
+from torchrepro_lint.verify.script.watch.settings import SettingsWatch
 
 _DIGITS = 9  # a float32 comes back from so many
 
@@ -21,10 +22,11 @@ class TrainingWatch:
     and the parameters by name.
     """
 
-    def __init__(self, recorder: Recorder, names: ParameterNames, limit: RunLimit) -> None:
+    def __init__(self, recorder: Recorder, names: ParameterNames, limit: RunLimit, settings: SettingsWatch) -> None:
         self._recorder = recorder
         self._names = names
         self._limit = limit
+        self._settings = settings
         self._count = itertools.count()
         self._numbers: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._new_optimizers: list[Any] = []
@@ -72,6 +74,7 @@ class TrainingWatch:
     def _before(self, optimizer: Any, args: Any, kwargs: Any) -> None:
         number = self._number(optimizer)
         self._record_new_optimizers()
+        self._settings.tell(optimizer, f"{type(optimizer).__name__} {number}")
         if self._recorder.recording:
             for name, parameter in self._parameters(optimizer):
                 if parameter.grad is not None:
