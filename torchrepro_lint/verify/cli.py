@@ -90,6 +90,7 @@ def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
             report=options.report,
             steps=options.steps,
             jobs=options.jobs,
+            ranks=options.nproc_per_node,
             scratch=options.scratch,
         ),
         cuda_is_there=options.device == "cuda" and has_cuda(),
@@ -196,6 +197,13 @@ def _parser() -> ArgumentParser:
         metavar="N",
         help="end each run after N optimizer steps, as sys.exit would: for trainings that take long. Without an "
         "optimizer, N backward passes; where nothing is trained, N batches",
+    )
+    script.add_argument(
+        "--nproc-per-node",
+        type=at_least(1),
+        default=1,
+        metavar="N",
+        help="start the script in N processes, as torchrun does on one machine, and compare rank by rank",
     )
     script.add_argument(
         "--scratch",

@@ -76,7 +76,7 @@ g = torch.Generator().manual_seed(0)
 numbers = DataLoader(Numbers(), batch_size=4, shuffle=True, num_workers=1, generator=g)
 torch.set_num_threads(1)
 for epoch in range(2):
-    print(datetime.datetime.now(), set("a text"))
+    print(datetime.datetime.now(), len(set("a text")))
     for batch in numbers:
         train(weight + batch.sum())
     for name in sorted(os.listdir(folder)):

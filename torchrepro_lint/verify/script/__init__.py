@@ -5,6 +5,7 @@ differ, they are repeated with every operation and draw recorded in the step tha
 
 In the watched process, the only part that touches torch and numpy:
 child.py            runs the script as `__main__` under the instruments
+ranks.py            several ranks, as torchrun starts them
 overlay.py          a copy-on-write view of the working folder
 watch/              the instruments
 perturb/            what varies in a perturbed run
@@ -27,6 +28,7 @@ recording_names.py  what these files are called
 environment.py      the environment of a run, and how two of them differ
 compare.py          where two records first differ
 window.py           which steps to record fully then
+between_ranks.py    what the ranks of a run have in common, and what not
 cause.py            why they differ, from two full records; other_ways.py: where it is neither operation nor draw
 findings.py         the linter's finding for that place
 time_limit.py       limits how long the linter may take

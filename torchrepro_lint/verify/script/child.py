@@ -17,6 +17,7 @@ from importlib.machinery import SourceFileLoader
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from torchrepro_lint.verify.script.ranks import OtherRanks
     from torchrepro_lint.verify.script.watch.recorder import Recorder
 
 _OURS = (__file__, runpy.__file__, "<frozen runpy>")  # what is around a script in its tracebacks
@@ -32,13 +33,25 @@ def main() -> None:
     from torchrepro_lint.verify.script.entries import Header
     from torchrepro_lint.verify.script.environment import before_start
     from torchrepro_lint.verify.script.plan import Plan
+    from torchrepro_lint.verify.script.ranks import OtherRanks, free_port, rank_name, variables
     from torchrepro_lint.verify.script.watch.install import install
     from torchrepro_lint.verify.script.watch.places import NOWHERE
+    from torchrepro_lint.verify.script.watch.recorder import Identity
 
     # When the process is aborted, or crashes, this says where it stood.
     faulthandler.enable(open(job["trace"], "w"), all_threads=True)  # noqa: SIM115
     header = Header(**{**job["header"], "command": tuple(job["header"]["command"])})
-    recorder = install(Plan.from_json(job["plan"]), header)
+    plan, rank = Plan.from_json(job["plan"]), job.get("rank", 0)
+    recorder = install(plan, header) if rank == 0 else install(plan, identity=Identity(rank_name(rank)))
+    others: OtherRanks | None = None
+    if plan.ranks > 1 and rank == 0:
+        environments = [
+            {**os.environ, **variables(one, plan.ranks, port)} for port in [free_port()] for one in range(plan.ranks)
+        ]
+        jobs = [{**job, "view": None, "rank": one, "trace": f"{job['trace']}-{one}"} for one in range(1, plan.ranks)]
+        commands = [[sys.executable, os.path.abspath(__file__), json.dumps(one)] for one in jobs]
+        others = OtherRanks(commands, environments[1:])
+        os.environ.update(environments[0])
     recorder.record("environment", detail=before_start(), places=NOWHERE)
     if recorder.plan.ticking:
         from torchrepro_lint.verify.script.perturb.clock import tick
@@ -53,7 +66,7 @@ def main() -> None:
     if root not in sys.path:
         # At the end, where it hides nothing: processes that the script spawns look for the instruments.
         sys.path.append(root)
-    _run(header.command, recorder)
+    _run(header.command, recorder, others)
 
 
 def _enter_view(arguments: dict[str, Any]) -> None:
@@ -62,7 +75,7 @@ def _enter_view(arguments: dict[str, Any]) -> None:
     view["enter_view"](**arguments)
 
 
-def _run(command: tuple[str, ...], recorder: Recorder) -> None:
+def _run(command: tuple[str, ...], recorder: Recorder, others: OtherRanks | None) -> None:
     status = 0
     ended = "exit"
 
@@ -71,6 +84,8 @@ def _run(command: tuple[str, ...], recorder: Recorder) -> None:
 
     # What is registered first is called last.
     atexit.register(end)
+    if others is not None:
+        atexit.register(others.wait)
     try:
         if command[0] == "-m":
             sys.path.insert(0, os.getcwd())

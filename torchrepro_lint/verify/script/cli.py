@@ -40,7 +40,8 @@ class ScriptOptions:
 
     `command` is the script, or `-m` and a module, and its own arguments; `halves` are the two that resume. `report` is
     the page to write. `steps` is the number of optimizer steps after which each run ends, and with `scratch` each run
-    writes into a folder of its own. At most `jobs` runs are made at a time.
+    writes into a folder of its own. At most `jobs` runs are made at a time. The
+    script is started in `ranks` processes.
     """
 
     command: tuple[str, ...]
@@ -55,6 +56,7 @@ class ScriptOptions:
     steps: int | None = None
     scratch: bool = False
     jobs: int = 1
+    ranks: int = 1
 
 
 def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
@@ -84,7 +86,8 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
             one_hash_seed=bool(options.perturb),
             steps=options.steps,
             resumes=options.halves is not None,
-            jobs=1 if options.device == "cuda" else options.jobs,
+            ranks=options.ranks,
+            jobs=1 if options.device == "cuda" or options.ranks > 1 else options.jobs,
             scratch=None if home is None else Scratch(where, Path(home).resolve()),
         )
         results = [experiment.plain(options.runs)]

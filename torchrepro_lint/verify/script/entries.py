@@ -26,6 +26,7 @@ Kind: TypeAlias = Literal[
     "seed",  # an RNG was seeded. name: the call; output: the value, also in `shown`
     "settings",  # before a step, where a training is resumed. name: the optimizer; detail: what the step is made with
     "rng",  # the states of the RNGs where a step, or a worker, begins. detail: state hash by name of the RNG
+    "collective",  # a call that all ranks make together. name: the function
     "arrival",  # stage 2: a result that is taken in the order of completion. name: by what; output: the result
     "hash",  # stage 2: `hash` of a text, which is in `shown`. output: the number
     # What happened to the run:
@@ -104,7 +105,7 @@ class Header:
     `command` is the script, or `-m` and the module, and its arguments. `folder` is the working directory. `stage` is
     how closely it was watched: 1, or 2 for every operation and draw. `run` counts from 1. `perturbation` names the one
     thing that was varied. `started` is the time in ISO 8601. `steps` is the number of optimizer steps after which the
-    run was to end; None for no limit.
+    run was to end; None for no limit. `ranks` is the number of processes that the script was started in.
     """
 
     command: tuple[str, ...]
@@ -115,3 +116,4 @@ class Header:
     started: str = ""
     tool: str = ""
     steps: int | None = None
+    ranks: int = 1

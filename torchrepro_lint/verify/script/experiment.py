@@ -42,7 +42,7 @@ class Experiment:
     With `contend` a GPU is kept busy beside all runs but the first. With `one_hash_seed` no run has a PYTHONHASHSEED of
     its own, so that one thing alone can be varied. With `steps` each run ends after so many optimizer steps. With
     `scratch` each has a folder of its own to write in. At most `jobs` are made at a time, the first one alone. With
-    `resumes` it is to be compared with a training in two halves.
+    `resumes` it is to be compared with a training in two halves. The script is started in `ranks` processes.
     """
 
     def __init__(
@@ -57,6 +57,7 @@ class Experiment:
         scratch: Scratch | None = None,
         jobs: int = 1,
         resumes: bool = False,
+        ranks: int = 1,
     ) -> None:
         self._command = tuple(command)
         self._folder = folder
@@ -67,6 +68,7 @@ class Experiment:
         self._scratch = scratch
         self._jobs = jobs
         self._resumes = resumes
+        self._ranks = ranks
         self._room = 1
 
     def plain(self, runs: int) -> Result:
@@ -160,9 +162,14 @@ class Experiment:
             started=datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds"),
             tool=__version__,
             steps=self._steps,
+            ranks=self._ranks,
         )
         plan = replace(
-            plan or Plan(""), contend=self._contend and number > 1, steps=self._steps, settings=self._resumes
+            plan or Plan(""),
+            contend=self._contend and number > 1,
+            steps=self._steps,
+            settings=self._resumes,
+            ranks=self._ranks,
         )
         if extra is None:
             extra = perturbations.environment(varied, 0 if varied is None else 1) if self._one_hash_seed else {}

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 from torchrepro_lint.verify.process_group import end_group, start_group
-from torchrepro_lint.verify.script.entries import Entry, Header, Place
+from torchrepro_lint.verify.script.entries import MAIN, Entry, Header, Place
 from torchrepro_lint.verify.script.leftovers import content, files_below, written_since
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record, RecordError, read_record
@@ -180,15 +180,25 @@ def _trouble(
 ) -> tuple[str | None, bool]:
     if status is None:
         return f"did not end within {timeout:g} s{_last_place(trace, scratch)}", False
+    # One rank that fails takes the others along: the first failure is the one.
+    failures = [
+        one for one in record.of_kind("failure") if one.process == MAIN or re.fullmatch(r"rank \d+", one.process)
+    ]
+    if failures and failures[0].process != MAIN:
+        return f"failed in {failures[0].process}: {_failure(failures[0])}", True
     if status < 0:
         return f"was ended by {_signal_name(-status)}{_last_place(trace, scratch)}", False
     if (failure := record.failure) is not None:
-        place = f" at {failure.place.below(os.getcwd())}" if failure.place else ""  # noqa: PTH109 - it is compared as text
-        lines = (failure.shown or "").strip().splitlines()
-        return f"failed: {failure.name}{': ' + lines[0] if lines else ''}{place}", True
+        return f"failed: {_failure(failure)}", True
     if record.end is None:
         return f"stopped with exit status {status} before Python came to its end", True
     return (f"ended with exit status {status}", True) if status else (None, False)
+
+
+def _failure(failure: Entry) -> str:
+    place = f" at {failure.place.below(os.getcwd())}" if failure.place else ""  # noqa: PTH109 - it is compared as text
+    lines = (failure.shown or "").strip().splitlines()
+    return f"{failure.name}{': ' + lines[0] if lines else ''}{place}"
 
 
 def _last_place(trace: Path, scratch: ScratchFolder | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
+from torchrepro_lint.verify.script.between_ranks import between_ranks
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import STOPPED, TOOK_EFFECT
 from torchrepro_lint.verify.script.output.wording import place, rng_name
@@ -46,6 +47,8 @@ def notes(result: Result) -> Iterator[str]:
     if result.lost_states:
         names = ", ".join(rng_name(name) for name in result.lost_states)
         yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"
+    if result.perturbation is None and records and records[0] is not None and records[0].header.ranks > 1:
+        yield from between_ranks(records[0])
     if result.perturbation is None:
         yield from _files(result)
     if any(run.out_of_time for run in (*result.runs, *result.full_runs)):

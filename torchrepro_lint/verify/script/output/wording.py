@@ -42,7 +42,9 @@ def command(words: tuple[str, ...]) -> str:
 
 def verdict(result: Result) -> str:
     """One sentence on what was observed."""
-    runs, what = f"{len(result.runs)} {'recordings' if result.from_files else 'runs'}", command(result.command)
+    ranks = next((run.record.header.ranks for run in result.runs if run.record is not None), 1)
+    runs = f"{len(result.runs)} {'recordings' if result.from_files else 'runs'}"
+    what = command(result.command) + (f" in {ranks} processes" if ranks > 1 else "")
     varied = _varied(result) + stopped(result)
     if result.outcome is Outcome.COULD_NOT_RUN:
         failed = "could not compare" if result.from_files else "could not run"

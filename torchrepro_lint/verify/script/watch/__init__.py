@@ -12,6 +12,7 @@ seeds.py        calls that seed
 loaders.py      batches, in the process that receives them and in the workers that make them
 training.py     losses, gradients, parameters; parameter_names.py names them
 settings.py     what a step is made with, where a training is resumed
+collectives.py  what all ranks call together
 evaluation.py   the weights that are evaluated
 operations.py   stage 2: every operation of torch, with those of the backward pass
 draws.py        stage 2: numbers drawn from `random` and NumPy

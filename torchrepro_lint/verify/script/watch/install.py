@@ -14,6 +14,7 @@ from torchrepro_lint.verify.script.entries import Header
 from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.watch import quiet
 from torchrepro_lint.verify.script.watch.arrivals import ArrivalWatch
+from torchrepro_lint.verify.script.watch.collectives import CollectiveWatch
 from torchrepro_lint.verify.script.watch.contention import Contention
 from torchrepro_lint.verify.script.watch.draws import DrawWatch
 from torchrepro_lint.verify.script.watch.evaluation import EvaluationWatch
@@ -61,6 +62,7 @@ def install(plan: Plan, header: Header | None = None, identity: Identity | None 
         "torch.optim.optimizer": [training.watch_optimizers],
         "torch.utils.data.dataloader": [batches.watch],
         "multiprocessing.process": [processes.watch_multiprocessing],
+        "torch.distributed": [CollectiveWatch(recorder).watch],
         "torch.optim.swa_utils": [evaluation.watch_averages],
         "subprocess": [processes.watch_subprocess],
     }

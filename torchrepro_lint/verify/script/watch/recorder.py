@@ -12,6 +12,7 @@ from torchrepro_lint.verify.hashing import Content, Unhashable
 from torchrepro_lint.verify.script import environment
 from torchrepro_lint.verify.script.entries import MAIN, Entry, Header, Kind
 from torchrepro_lint.verify.script.plan import Plan
+from torchrepro_lint.verify.script.ranks import rank_name
 from torchrepro_lint.verify.script.record import RecordWriter
 from torchrepro_lint.verify.script.watch.entry_queue import EntryQueue, PendingEntry, PendingHash
 from torchrepro_lint.verify.script.watch.places import NOWHERE, Places, caller
@@ -38,6 +39,7 @@ class Recorder:
         self.plan = plan
         self.process, self.worker = identity.process, identity.worker
         self._threads = ThreadStates(identity.epoch)
+        self._ranks = {rank_name(rank) for rank in range(1, plan.ranks)}
         self._fetching = False
         self.within_pool = False  # whether this process works for a `multiprocessing.Pool`
         self._queue = EntryQueue(RecordWriter(plan.path, header))
@@ -145,7 +147,7 @@ class Recorder:
         self.record(kind, name, detail=detail, **fields)
         here.marks += 1
         self._window_may_have_changed()
-        if self.plan.leave and here.marks == self.plan.stop and self.name == MAIN:
+        if self.plan.leave and here.marks == self.plan.stop and (self.name == MAIN or self.name in self._ranks):
             raise SystemExit(0)
 
     def finish_step(self) -> None:
