@@ -19,7 +19,9 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.core.objects import Objects
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Site
+from torchrepro_lint.program.running.call_index import calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import Place, place_of
@@ -45,7 +47,35 @@ def are_loaded_over(program: Program, event: Event) -> bool:
     return any(
         program.once(("loaded over", sites[number:]), partial(_is_loaded_over, program, sites[number:]))
         for number in range(len(sites))
-    )
+    ) or program.once(("loaded elsewhere", sites), partial(_is_loaded_elsewhere, program, sites))
+
+
+def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
+    """Whether weights are loaded into what one of the calls returns by whatever name or holder it is reached: below it
+    in the same function, or in another one, whatever the arguments of that are.
+    """
+    built = [(place, call) for site in sites if (place := place_of(program.ev, site)) and (call := called_at(place))]
+    if any(_parts_given(place.scope, call) for place, call in built):
+        return False  # each of several models needs weights of its own
+    objects = Objects(program.ev, [call for _, call in built])
+    homes = {place.scope: (place, call.site) for place, call in built}
+    files = {place.facts.path for place, _ in built}
+    files = files.union(*(program.imports.together(path) for path in files))
+    for path in sorted(set(program.project.containing(_LOADS)) & files):
+        facts = program.project.facts(path)
+        for one in calls_in(program.ev, facts, _LOADS) if facts is not None else ():
+            place, start = homes.get(one.scope, (None, 0))
+            arms = place.arms if place is not None else ()
+            if not set(one.path) <= set(arms) or not isinstance(one.call.func, tree.Attribute):
+                continue
+            if not start < one.call.site < _end(program, one.facts, one.scope, start, arms):
+                continue
+            program.ev.begin_question()
+            frames = program.ev.contexts(one.facts, one.scope)
+            if any(objects.of(one.call.func.value, frame) for frame in frames):
+                if not leaves_some_out(program, one.facts, one.scope, one.call):
+                    return True
+    return False
 
 
 def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
