@@ -10,7 +10,10 @@ from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_t
 
 __all__ = ["PassingTable", "passing_calls"]
 
-PassingTable = Literal["same", "elements", "one_element", "all_elements", "keeps_keywords", "keys_are_attributes"]
+PassingTable = Literal[
+    "same", "itself", "elements", "one_element", "all_elements", "all_arguments", "keeps_keywords",
+    "keys_are_attributes", "replaces_attributes",
+]  # fmt: skip
 
 
 @cache

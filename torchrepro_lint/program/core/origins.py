@@ -11,7 +11,9 @@ from torchrepro_lint.program.core.origins_of_calls import of_call
 from torchrepro_lint.program.core.origins_of_containers import of_container
 from torchrepro_lint.program.core.origins_of_names import of_name
 from torchrepro_lint.program.core.queries import Origin, Origins, Query
+from torchrepro_lint.program.core.returns import returned_by
 from torchrepro_lint.program.evaluation.inner_tests import options_of
+from torchrepro_lint.program.evaluation.values import Instance, MethodValue, Values
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -35,6 +37,8 @@ def origins(ev: Evaluator, query: Query) -> Origins | None:
         case tree.Subscript(value=value, index=tree.Opaque()):
             return _of_slice(query, value)
         case tree.Subscript(value=value, index=index):
+            if fetched := tuple(returned_by(ev, query, _method(ev, query, value, "__getitem__"))):
+                return Origins(fetched, True)
             return _part(query.inside(value, _step(ev, index, query)))
         case tree.Conditional() | tree.Boolean():
             options = options_of(ev, query.node, query.frame)
@@ -46,6 +50,12 @@ def origins(ev: Evaluator, query: Query) -> Origins | None:
 
 def _part(query: Query) -> Origins:
     return Origins((Origin(query, "part"),))
+
+
+def _method(ev: Evaluator, query: Query, owner: tree.Expr, name: str) -> Values:
+    """A method of the objects of the project's classes that an expression may be."""
+    own = frozenset(one for one in ev.values(owner, query.frame) if isinstance(one, Instance))
+    return frozenset(one for one in ev.instances_attribute(own, name) if isinstance(one, MethodValue))
 
 
 def _of_slice(query: Query, value: tree.Expr) -> Origins | None:

@@ -39,6 +39,10 @@ def of_call(ev: Evaluator, query: Query, node: tree.Call) -> Origins | None:
 def _of_object(ev: Evaluator, query: Query, node: tree.Call) -> Origins | None:
     """The values of an attribute of the object that a call of a class makes."""
     first = query.access[0]
+    if first.kind == "each":
+        methods = [ev.instances_attribute(ev.values(node, query.frame), name) for name in ("__iter__", "__next__")]
+        gone_through = (*returned_by(ev, query, methods[0]), *returned_by(ev, query.below(), methods[1]))
+        return Origins(gone_through, True)
     if first.kind != "attribute" or not isinstance(first.of, str):
         return None
     return of_objects(ev, query.below(), ev.values(node, query.frame), first.of)

@@ -18,6 +18,8 @@ __all__ = ["passed_on"]
 
 #: Methods of a mapping that give what it has for a key, else their second argument.
 _LOOKS_UP: Final = frozenset({"get", "pop", "setdefault"})
+#: Methods of a list, a deque or a queue that give one of its elements.
+_TAKES_OUT: Final = frozenset({"pop", "popleft", "get", "get_nowait"})
 
 
 def passed_on(ev: Evaluator, query: Query, node: tree.Call, functions: Values) -> Origins | None:
@@ -46,8 +48,16 @@ def _by_name(ev: Evaluator, query: Query, node: tree.Call, name: str) -> Origins
         return _looked_up(query, given[0], attribute(_text(ev, given[1], query)), given[2:])
     if name in passing_calls("keys_are_attributes") and first is not None:
         return _parts(query.below().inside(given[0], _other_kind(first)))
-    if name in passing_calls("same") and (first is not None or name in ("copy.copy", "copy.deepcopy", "typing.cast")):
-        return _parts(query.inside(given[-1] if name == "typing.cast" else given[0]))
+    if name in passing_calls("replaces_attributes") and first is not None and first.kind == "attribute":
+        found = [arg.value for arg in node.args if arg.keyword == first.of]
+        return _parts(query.below().inside(found[0])) if found else _parts(query.inside(given[0]))
+    if name in passing_calls("itself") or (name in passing_calls("same") and first is not None):
+        return _parts(query.inside(given[0]))
+    if name == "typing.cast":
+        return _parts(query.inside(given[-1]))
+    if name in passing_calls("all_arguments") and first is not None and first.is_into_container:
+        chosen = given[first.of : first.of + 1] if first.kind == "item" and isinstance(first.of, int) else given
+        return _parts(*(query.below().inside(one) for one in chosen))
     if first is None or not first.is_into_container:
         return _parts(query.inside(given[0], EACH)) if name in passing_calls("one_element") else None
     if name in passing_calls("elements"):
@@ -100,7 +110,7 @@ def _of_method(ev: Evaluator, query: Query, node: tree.Call, receiver: tree.Expr
     if attr in _LOOKS_UP and given:
         known = ev.one_constant(ev.values(given[0], query.frame))
         return _looked_up(query, receiver, key(known.value) if known is not None else HELD, given[1:])
-    if attr == "pop" and not given:
+    if attr in _TAKES_OUT and not given:
         return _parts(query.inside(receiver, HELD))
     if first is None:
         return None

@@ -26,7 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["returned_by", "yielded_by"]
+__all__ = ["frames_of", "returned_by", "yielded_by"]
 
 
 def returned_by(ev: Evaluator, query: Query, functions: Values, call: tree.Call | None = None) -> Iterator[Origin]:
@@ -41,10 +41,15 @@ def returned_by(ev: Evaluator, query: Query, functions: Values, call: tree.Call 
 
 def yielded_by(ev: Evaluator, query: Query, call: tree.Call) -> Iterator[Origin]:
     """What the generator functions of the project yield that a call calls."""
-    arguments = ev.arguments(call.args, query.frame)
-    for function in ordered(ev.values(call.func, query.frame)):
-        for inner in _frames(ev, function, arguments):
-            yield from _yielded(query, inner, call)
+    for inner in frames_of(ev, call, query.frame):
+        yield from _yielded(query, inner, call)
+
+
+def frames_of(ev: Evaluator, call: tree.Call, caller: Frame) -> Iterator[Frame]:
+    """The frames in which a call runs functions of the project."""
+    arguments = ev.arguments(call.args, caller)
+    for function in ordered(ev.values(call.func, caller)):
+        yield from _frames(ev, function, arguments)
 
 
 def _frames(ev: Evaluator, function: Value, arguments: Arguments) -> Iterator[Frame]:
