@@ -75,10 +75,13 @@ class _Builder:
             case tree.Name(id=name):
                 self.bind(scope, name, kind, value, order, path, unpack)
             case tree.Display(items=items):
+                star = next((index for index, item in enumerate(items) if isinstance(item, tree.Starred)), len(items))
                 for index, item in enumerate(items):
-                    self.target(scope, item, kind, value, statement, order, path, (*unpack, index))
+                    place = index if index <= star else _from_the_end(index - len(items), value, unpack, kind)
+                    rest = (len(items) - star - 1,) if index == star else ()
+                    self.target(scope, item, kind, value, statement, order, path, (*unpack, place, *rest))
             case tree.Starred(value=inner):
-                self.target(scope, inner, "opaque", value, statement, order, path, unpack)
+                self.target(scope, inner, "rest" if kind == "assign" else "opaque", value, statement, order, path, unpack)
             case tree.Attribute() | tree.Subscript():
                 self.expression(target, scope, path)
                 if kind == "assign" and statement is not None:
@@ -318,6 +321,21 @@ class _Builder:
         if node.key is not None:
             last = max(last, self.expression(node.key, inner, ()))
         return max(last, self.expression(node.element, inner, ()))
+
+
+def _from_the_end(place: int, value: tree.Expr, unpack: tuple[int, ...], kind: str) -> int:
+    """The place of a target behind a star, counted from the end (-1 is the last): from the start where what is
+    unpacked is written out.
+    """
+    if kind != "assign":
+        return place
+    for outer in unpack:
+        if not isinstance(value, tree.Display) or not -len(value.items) <= outer < len(value.items):
+            return place
+        value = value.items[outer]
+    if not isinstance(value, tree.Display) or any(isinstance(item, tree.Starred) for item in value.items):
+        return place
+    return max(len(value.items) + place, 0)
 
 
 def _bind(scope: Scope, binding: Binding) -> None:

@@ -47,8 +47,9 @@ END = 1 << 60  # a use "at the end of the scope"
 class Binding:
     """One way in which a name gets a value.
 
-    `kind` says how to interpret `node`: "assign" (an expression; `unpack` are the positions taken out of it),
-    "augmented" (an AugAssign), "element" (an expression that is iterated over), "context" (an expression entered by
+    `kind` says how to interpret `node`: "assign" (an expression; `unpack` are the positions taken out of it, where a
+    negative one counts from the end), "rest" (a starred target: the last two of `unpack` are how many items stand
+    before it and behind it), "augmented" (an AugAssign), "element" (an expression that is iterated over), "context" (an expression entered by
     `with`), "import", "import-from", "function", "class", "param", "delete" or "opaque" (an exception, a match
     capture).
     """

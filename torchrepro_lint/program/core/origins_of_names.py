@@ -87,7 +87,7 @@ def _given(ev: Evaluator, query: Query, binding: Binding, frame: Frame, depth: i
             return None
         case "delete", _:
             return Origins(())
-        case "opaque", _ if binding.unpack and query.access and not isinstance(node, tree.Param):
+        case "rest", _ if query.access:
             return _starred(query, binding, frame)
     return Origins((), True)
 
@@ -99,9 +99,9 @@ def _bound(query: Query) -> Origins:
 def _starred(query: Query, binding: Binding, frame: Frame) -> Origins:
     """What `first, *name = node` gives: the items from a place on."""
     first, *rest = query.access
-    *around, place = binding.unpack
+    *around, place, behind = binding.unpack
     if first.kind == "item" and isinstance(first.of, int):
-        first = item(place + first.of) if first.of >= 0 else HELD
+        first = item(place + first.of if first.of >= 0 else first.of - behind)
     return _bound(query.asking(tuple(rest)).at(binding.node, frame, *items(tuple(around)), first))  # type: ignore[arg-type]
 
 

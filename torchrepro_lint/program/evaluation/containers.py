@@ -31,7 +31,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["TENSOR", "elements", "inner_changed", "part_of", "subscript", "unpack", "updated"]
+__all__ = ["TENSOR", "elements", "inner_changed", "part_of", "rest", "subscript", "unpack", "updated"]
 
 TENSOR = "torch.Tensor"
 
@@ -67,6 +67,18 @@ def unpack(ev: Evaluator, values: Values, places: tuple[int, ...]) -> Values:
     for place in places:
         values = union(*(_item(ev, value, place) for value in values)) if values else NOTHING
     return values
+
+
+def rest(ev: Evaluator, values: Values, before: int, behind: int) -> Values:
+    """The list that a starred target gets: all but the first and the last items."""
+    parts: list[Value] = []
+    for value in values:
+        if isinstance(value, SequenceValue) and value.items is not None:
+            if len(value.items) >= before + behind:
+                parts.append(SequenceValue("list", value.items[before : len(value.items) - behind], NOTHING))
+        else:
+            parts.append(SequenceValue("list", None, elements(ev, values_of(value))))
+    return values_of(*parts)
 
 
 def _item(ev: Evaluator, value: Value, place: int) -> Values:

@@ -62,7 +62,7 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
     parts = []
     for index, binding in enumerate(bindings):
         values = binding_values(ev, binding, frame)
-        if binding.kind in ("assign", "param") and not binding.unpack:
+        if binding.kind == "rest" or (binding.kind in ("assign", "param") and not binding.unpack):
             values = after_changes(ev, name, values, binding, site, frame)
         if frame.scope.parent is None:
             values = _after_rebinding(ev, binding, values, site, frame)
@@ -100,6 +100,11 @@ def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
         case "assign", _:
             assert node is not None and not isinstance(node, tree.Param)
             return containers.unpack(ev, ev.values(node, frame), binding.unpack)  # type: ignore[arg-type]
+        case "rest", _:
+            assert node is not None and not isinstance(node, tree.Param)
+            *around, before, behind = binding.unpack
+            whole = containers.unpack(ev, ev.values(node, frame), tuple(around))  # type: ignore[arg-type]
+            return containers.rest(ev, whole, before, behind)
         case "element", _:
             given = frame.param(binding.name)
             if given is not None:

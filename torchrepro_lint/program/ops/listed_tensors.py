@@ -34,7 +34,7 @@ def element_of_loop(tensors: Tensors, node: tree.Expr, frame: Frame, unpack: tup
     match node:
         case tree.Call(func=tree.Name(id="enumerate"), args=(arg, *_)) if unpack == (1,):
             return element(tensors, arg.value, frame)
-        case tree.Call(func=tree.Name(id="zip"), args=args) if len(unpack) == 1 and unpack[0] < len(args):
+        case tree.Call(func=tree.Name(id="zip"), args=args) if len(unpack) == 1 and 0 <= unpack[0] < len(args):
             return element(tensors, args[unpack[0]].value, frame)
     return element(tensors, node, frame) if not unpack else None
 

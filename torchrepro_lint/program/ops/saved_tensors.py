@@ -29,7 +29,7 @@ def saved_tensor(tensors: Tensors, frame: Frame, place: int) -> Tensor | None:
     if forward is None or len(saving) != 1:
         return None
     given = saving[0].args
-    if place >= len(given) or any(arg.star for arg in given):
+    if not 0 <= place < len(given) or any(arg.star for arg in given):
         return None
     return tensors.of(given[place].value, frame_without_callers(tensors.ev, frame.facts, forward))
 
