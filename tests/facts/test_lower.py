@@ -163,7 +163,7 @@ def test_patterns(pattern: str, literals: int | None, captures: list[str]) -> No
     assert isinstance(statement, tree.Match)
     (case,) = statement.cases
     assert (None if case.literals is None else len(case.literals)) == literals
-    assert sorted(case.captures) == sorted(captures)
+    assert sorted(capture.name for capture in case.captures) == sorted(captures)
 
 
 @given(programs())

@@ -50,6 +50,8 @@ STANDARD_LIBRARY = Path(sysconfig.get_path("stdlib"))
         "try: a\nexcept* (B, C) as d: e",
         "match a:\n  case 1 | -2 | 'x' 'y': b\n  case {'k': v, **rest} if v: c\n  case [1, *_, x]: d\n"
         "  case C(1, k=D.E) as f: g\n  case None | True: h\n  case (1 | _): i\n  case _: j",
+        "match a:\n  case C(int(x), k=str() as y) | [x, y]: b\n  case {1: p, 'x' 'y': q, True: r, -1: s, A.b: t, 1.5: u}: c\n"
+        "  case [(a, *b), {'k': [c, *_, d]}, C(int(e), f, g=h)]: i",
         "import a.b as c, d; from . import e; from ...f.g import h as i, j; from k import *",
         "x: int\ny: int = 1\nself.z: list[int] = []",
         "a = b = c, *d = e",

@@ -88,8 +88,10 @@ BRANCHES = [
     ("def f():\n    x = 0\n    if c:\n        x = 1\n        with y: return\n    use(x)", "0"),
     ("match v:\n    case 1: x = 1\n    case _: x = 2\nuse(x)", "1 2"),
     ("x = 0\nmatch v:\n    case 1: x = 1\n    case 2: x = 2\nuse(x)", "0 1 2"),
-    ("match v:\n    case x: use(x)", "opaque"),
-    ("match v:\n    case [x, *_] if use(x): pass", "opaque"),
+    ("match v:\n    case x: use(x)", "assign"),
+    ("match v:\n    case [x, *_] if use(x): pass", "assign"),
+    ("match v:\n    case [1, *x]: use(x)", "rest"),
+    ("match v:\n    case [x] | {1: x}: use(x)", "opaque"),
     ("x = 0\nmatch v:\n    case 1: x = 1\n    case 2: use(x)", "0"),
     ("x = 0\nmatch v:\n    case 1: x = 1\n    case 1 | _: x = 2\nuse(x)", "1 2"),
 ]

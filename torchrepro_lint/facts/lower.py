@@ -12,7 +12,7 @@ from typing import Any
 
 import libcst as cst
 
-from torchrepro_lint.facts import tree
+from torchrepro_lint.facts import capture_steps, tree
 from torchrepro_lint.facts.lower_expressions import ARITHMETIC, ExpressionLowering, is_plain_text
 
 __all__ = ["Lowering", "lower_module"]
@@ -159,36 +159,50 @@ class Lowering(ExpressionLowering):
         subject = self.expression(node.subject)
         cases = []
         for case in node.cases:
-            captures: list[str] = []
-            literals = self._pattern(case.pattern, captures)
+            captures: list[tree.Capture] = []
+            literals = self._pattern(case.pattern, captures, ())
             guard = self.expression(case.guard) if case.guard is not None else None
             cases.append(tree.Case(literals, tuple(captures), guard, self.block(case.body)))
         return tree.Match(site, subject, tuple(cases))
 
-    def _pattern(self, node: cst.MatchPattern, captures: list[str]) -> tuple[tree.Expr, ...] | None:
+    def _pattern(
+        self, node: cst.MatchPattern, captures: list[tree.Capture], steps: tuple[tree.Step, ...] | None
+    ) -> tuple[tree.Expr, ...] | None:
         match node:
             case cst.MatchValue(value=value) | cst.MatchSingleton(value=value):
                 return (self.expression(value),)
             case cst.MatchOr(patterns=elements):
-                parts = [self._pattern(element.pattern, captures) for element in elements]
+                # Each alternative may have bound the name.
+                parts = [self._pattern(element.pattern, captures, None) for element in elements]
                 if () in parts:  # `case 1 | _` takes everything
                     return ()
                 return None if None in parts else tuple(literal for part in parts for literal in part or ())
             case cst.MatchAs(pattern=inner, name=name):
                 if name is not None:
-                    captures.append(name.value)
-                return () if inner is None else self._pattern(inner, captures)
-        if isinstance(node, cst.MatchMapping) and node.rest is not None:
-            captures.append(node.rest.value)
-        for child in node.children:
-            if isinstance(child, cst.MatchPattern):
-                self._pattern(child, captures)
-            elif isinstance(child, cst.MatchSequenceElement):
-                self._pattern(child.value, captures)
-            elif isinstance(child, (cst.MatchMappingElement, cst.MatchKeywordElement)):
-                self._pattern(child.pattern, captures)
-            elif isinstance(child, cst.MatchStar) and child.name is not None:
-                captures.append(child.name.value)
+                    captures.append(tree.Capture(name.value, steps))
+                return () if inner is None else self._pattern(inner, captures, steps)
+            case cst.MatchSequence(patterns=patterns):
+                star = next((i for i, one in enumerate(patterns) if isinstance(one, cst.MatchStar)), None)
+                for index, one in enumerate(patterns):
+                    inside = capture_steps.of_item(steps, index, star, len(patterns))
+                    if isinstance(one, cst.MatchSequenceElement):
+                        self._pattern(one.value, captures, inside)
+                    elif isinstance(one, cst.MatchStar) and one.name is not None:
+                        captures.append(tree.Capture(one.name.value, inside))
+            case cst.MatchMapping(elements=elements, rest=rest):
+                if rest is not None:
+                    captures.append(tree.Capture(rest.value, None))
+                for element in elements:
+                    known = isinstance(element.key, (cst.SimpleString, cst.ConcatenatedString, cst.Integer))
+                    inside = capture_steps.of_key(steps, element.key.evaluated_value if known else None)  # type: ignore[attr-defined]
+                    self._pattern(element.pattern, captures, inside)
+            case cst.MatchClass(cls=cls, patterns=patterns, kwds=keywords):
+                inside = capture_steps.of_class(steps, cls.value if isinstance(cls, cst.Name) else None)
+                for one in patterns:
+                    self._pattern(one.value, captures, inside)
+                for keyword in keywords:
+                    named = capture_steps.of_attribute(steps, keyword.key.value)
+                    self._pattern(keyword.pattern, captures, named)
         return None
 
     def _function(self, node: cst.FunctionDef) -> tree.Stmt:

@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from torchrepro_lint.facts import tree
+from torchrepro_lint.facts import capture_steps, tree
 from torchrepro_lint.facts.quick_expressions import ARITHMETIC, QuickExpressions
 
 __all__ = ["QuickLowering", "quick_module", "quick_parse"]
@@ -144,41 +144,50 @@ class QuickLowering(QuickExpressions):
         subject = self.expression(node.subject)
         cases = []
         for case in node.cases:
-            captures: list[str] = []
-            literals = self._pattern(case.pattern, captures)
+            captures: list[tree.Capture] = []
+            literals = self._pattern(case.pattern, captures, ())
             guard = self.optional(case.guard)
             cases.append(tree.Case(literals, tuple(captures), guard, self.block(case.body)))
         return tree.Match(site, subject, tuple(cases))
 
-    def _pattern(self, node: ast.pattern, captures: list[str]) -> tuple[tree.Expr, ...] | None:
+    def _pattern(
+        self, node: ast.pattern, captures: list[tree.Capture], steps: tuple[tree.Step, ...] | None
+    ) -> tuple[tree.Expr, ...] | None:
         match node:
             case ast.MatchValue(value=value):
                 return (self.expression(value),)
             case ast.MatchSingleton(value=constant):
                 return (tree.Const(self.site(node), constant),)
             case ast.MatchOr(patterns=patterns):
-                parts = [self._pattern(pattern, captures) for pattern in patterns]
+                # Each alternative may have bound the name.
+                parts = [self._pattern(pattern, captures, None) for pattern in patterns]
                 if () in parts:  # `case 1 | _` takes everything
                     return ()
                 return None if None in parts else tuple(literal for part in parts for literal in part or ())
             case ast.MatchAs(pattern=inner, name=name):
                 if name is not None:
-                    captures.append(name)
-                return () if inner is None else self._pattern(inner, captures)
-            case ast.MatchStar(name=name):
-                if name is not None:
-                    captures.append(name)
+                    captures.append(tree.Capture(name, steps))
+                return () if inner is None else self._pattern(inner, captures, steps)
             case ast.MatchSequence(patterns=patterns):
-                for pattern in patterns:
-                    self._pattern(pattern, captures)
-            case ast.MatchMapping(patterns=patterns, rest=rest):
+                star = next((i for i, one in enumerate(patterns) if isinstance(one, ast.MatchStar)), None)
+                for index, pattern in enumerate(patterns):
+                    inside = capture_steps.of_item(steps, index, star, len(patterns))
+                    if not isinstance(pattern, ast.MatchStar):
+                        self._pattern(pattern, captures, inside)
+                    elif pattern.name is not None:
+                        captures.append(tree.Capture(pattern.name, inside))
+            case ast.MatchMapping(keys=keys, patterns=patterns, rest=rest):
                 if rest is not None:
-                    captures.append(rest)
+                    captures.append(tree.Capture(rest, None))
+                for key, pattern in zip(keys, patterns, strict=True):
+                    inside = capture_steps.of_key(steps, key.value if isinstance(key, ast.Constant) else None)
+                    self._pattern(pattern, captures, inside)
+            case ast.MatchClass(cls=cls, patterns=patterns, kwd_attrs=names, kwd_patterns=keyword_patterns):
+                inside = capture_steps.of_class(steps, cls.id if isinstance(cls, ast.Name) else None)
                 for pattern in patterns:
-                    self._pattern(pattern, captures)
-            case ast.MatchClass(patterns=patterns, kwd_patterns=keyword_patterns):
-                for pattern in (*patterns, *keyword_patterns):
-                    self._pattern(pattern, captures)
+                    self._pattern(pattern, captures, inside)
+                for name, pattern in zip(names, keyword_patterns, strict=True):
+                    self._pattern(pattern, captures, capture_steps.of_attribute(steps, name))
         return None
 
     def _function(self, node: ast.FunctionDef | ast.AsyncFunctionDef) -> tree.Stmt:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.capture_steps import part_at
 from torchrepro_lint.facts.exits import exits_of
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
 from torchrepro_lint.facts.growing import entered, grown, included
@@ -81,7 +82,9 @@ class _Builder:
                     rest = (len(items) - star - 1,) if index == star else ()
                     self.target(scope, item, kind, value, statement, order, path, (*unpack, place, *rest))
             case tree.Starred(value=inner):
-                self.target(scope, inner, "rest" if kind == "assign" else "opaque", value, statement, order, path, unpack)
+                self.target(
+                    scope, inner, "rest" if kind == "assign" else "opaque", value, statement, order, path, unpack
+                )
             case tree.Attribute() | tree.Subscript():
                 self.expression(target, scope, path)
                 if kind == "assign" and statement is not None:
@@ -228,7 +231,11 @@ class _Builder:
         scope.arms = entered(scope.arms, site, names if exhaustive else (*names, "none"))
         for name, case in zip(names, statement.cases, strict=True):
             for capture in case.captures:
-                self.bind(scope, capture, "opaque", None, last, (*path, (site, name)))
+                if capture.steps is None:
+                    self.bind(scope, capture.name, "opaque", None, last, (*path, (site, name)))
+                else:
+                    part, kind, unpack = part_at(statement.subject, capture.steps)
+                    self.bind(scope, capture.name, kind, part, last, (*path, (site, name)), unpack)
             if case.guard is not None:
                 scope.note_statement(case.guard.site, (*path, (site, name)))
                 self.expression(case.guard, scope, path)

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from types import EllipsisType
-from typing import TypeAlias, Union
+from typing import NamedTuple, TypeAlias, Union
 
 ConstantValue: TypeAlias = Union[bool, int, float, complex, str, bytes, EllipsisType, None]
 
@@ -369,16 +369,28 @@ class Try:
     final: Block
 
 
+#: One step from the subject of a match to a part of it: ("item", position), where a negative one counts from the end;
+#: ("rest", how many items before it, how many behind it); ("key", constant); ("attribute", name).
+Step: TypeAlias = tuple[str, int | str] | tuple[str, int, int]
+
+
+class Capture(NamedTuple):
+    """A name that a pattern binds, and the steps to what it gets, the outermost first; `None` where they are unknown."""
+
+    name: str
+    steps: tuple[Step, ...] | None
+
+
 @dataclass(slots=True, eq=False)
 class Case:
-    """One `case` of a match: the values and captured names of its pattern, its guard and its body.
+    """One `case` of a match: the values and captures of its pattern, its guard and its body.
 
     `literals` are the constants that the pattern compares with, or `None` where it does more than compare;
     a wildcard has no literals and no captures.
     """
 
     literals: tuple[Expr, ...] | None
-    captures: tuple[str, ...]
+    captures: tuple[Capture, ...]
     guard: Expr | None
     body: Block
 
