@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Binding
-from torchrepro_lint.program.core.access import EACH, HELD, item, items
+from torchrepro_lint.program.core.access import EACH, item, items
 from torchrepro_lint.program.core.contents import put_into
 from torchrepro_lint.program.core.definitions import Definition, definitions, global_definitions
 from torchrepro_lint.program.core.origins_of_arguments import of_parameter
