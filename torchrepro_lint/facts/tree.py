@@ -375,7 +375,7 @@ Step: TypeAlias = tuple[str, int | str] | tuple[str, int, int]
 
 
 class Capture(NamedTuple):
-    """A name that a pattern binds, and the steps to what it gets, the outermost first; `None` where they are unknown."""
+    """A name that a pattern binds, and the steps to what it gets, the outermost first: None where they are unknown."""
 
     name: str
     steps: tuple[Step, ...] | None
