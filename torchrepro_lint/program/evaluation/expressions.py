@@ -14,6 +14,7 @@ from torchrepro_lint.program.evaluation.named_by_text import (
     GLOBALS,
     evaluated_text,
     imported_by_name,
+    item_by_name,
     item_by_text,
     member_by_text,
     namespace,
@@ -60,6 +61,9 @@ def evaluate(ev: Evaluator, node: tree.Expr, frame: Frame) -> Values:
         case tree.Call():
             return _call(ev, node, frame)
         case tree.Subscript(value=value, index=index):
+            named = item_by_name(ev, node, frame)
+            if named is not None:
+                return named
             owners = ev.values(value, frame)
             found = item_by_text(ev, node, owners, frame)
             if found is None:

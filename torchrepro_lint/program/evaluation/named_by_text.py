@@ -39,6 +39,7 @@ __all__ = [
     "GLOBALS",
     "evaluated_text",
     "imported_by_name",
+    "item_by_name",
     "item_by_text",
     "member_by_text",
     "namespace",
@@ -50,6 +51,7 @@ _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
 _PERCENT = re.compile(r"%[sd]")
 #: What is called in `globals()`.
 GLOBALS: Final = values_of(External("builtins.globals"))
+_VARS: Final = values_of(External("builtins.vars"))
 #: How what a module or a class makes, or takes from another, is bound to its name.
 _MADE_KINDS: Final = frozenset({"class", "function", "import-from"})
 #: Of more classes than are kept apart, so many stand for all: what is chosen may be something else in any case.
@@ -129,8 +131,31 @@ def member_by_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values | Non
     return union(default, unknown(), *(_members(ev, owner, *letters) for owner in owners))
 
 
+def item_by_name(ev: Evaluator, node: tree.Subscript, frame: Frame) -> Values | None:
+    """What a dict of names has for a name: `globals()["train"]`, `vars(config)["augment"]`, `config.__dict__["augment"]`.
+    None where it is no such dict, or the name is not known.
+    """
+    match node.value:
+        case tree.Call(func=func, args=()) if ev.values(func, frame) == GLOBALS:
+            owners = values_of(ModuleValue(frame.facts.path, frame.facts))
+        case tree.Call(func=func, args=(owner,)) if ev.values(func, frame) == _VARS:
+            owners = ev.values(owner.value, frame)
+        case tree.Attribute(value=holder, attr="__dict__"):
+            owners = ev.values(holder, frame)
+        case _:
+            return None
+    name = ev.one_constant(ev.values(node.index, frame))
+    if name is None or not isinstance(name.value, str):
+        return None
+    if not owners or not all(isinstance(owner, (Instance, ModuleValue)) for owner in owners):
+        return None
+    return ev.instances_attribute(owners, name.value) or None
+
+
 def item_by_text(ev: Evaluator, node: tree.Subscript, owners: Values, frame: Frame) -> Values | None:
-    """The same for a dict of names: `globals()["augment_" + name]`, `REGISTRY[f"train_{name}"]`."""
+    """What a dict of names gives for a name that is put together: `globals()["augment_" + name]`,
+    `REGISTRY[f"train_{name}"]`. None where the name is known, or nothing of it.
+    """
     if not any(isinstance(owner, DictValue) for owner in owners):
         return None
     if (letters := _letters(ev, node.index, frame)) is None:
