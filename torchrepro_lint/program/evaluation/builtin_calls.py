@@ -85,14 +85,36 @@ def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | N
     return values_of(ExternalObject(name, arguments, site))
 
 
-def object_result(called: ExternalObject, arguments: Arguments) -> Values:
+def object_result(ev: Evaluator, called: ExternalObject, arguments: Arguments) -> Values:
     """What calling an object gives: a decorator keeps its function, a network gives tensors, else unknown."""
     first = first_argument(arguments)
+    if called.name in ("operator.itemgetter", "operator.attrgetter") and called.arguments is not None:
+        return _got(ev, called, first)
     if any(isinstance(value, (FunctionValue, ClassValue, MethodValue)) for value in first):
         return first
     if called.name.startswith("torch.nn."):
         return values_of(ExternalObject(containers.TENSOR))
     return unknown()
+
+
+def _got(ev: Evaluator, getter: ExternalObject, values: Values) -> Values:
+    """What `itemgetter("train")` or `attrgetter("train")` takes out of `values`; of several, all in a tuple."""
+    assert getter.arguments is not None
+    if getter.arguments.open_positional:
+        return unknown()
+    parts = [_taken(ev, getter.name, values, index) for index in getter.arguments.positional]
+    return parts[0] if len(parts) == 1 else values_of(SequenceValue("tuple", tuple(parts), NOTHING))
+
+
+def _taken(ev: Evaluator, getter: str, values: Values, index: Values) -> Values:
+    if getter == "operator.itemgetter":
+        return containers.subscript(ev, values, index, False)
+    name = ev.one_constant(index)
+    if name is None or not isinstance(name.value, str):
+        return unknown()
+    for attr in name.value.split("."):
+        values = ev.instances_attribute(values, attr)
+    return values
 
 
 #: Methods of named tuples and of pydantic's models that give their fields as a dict.
@@ -108,7 +130,7 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
         case SequenceValue():
             if attr == "copy":
                 return values_of(receiver)
-            if attr == "pop":
+            if attr in ("pop", "popleft"):
                 return receiver.elements()
             return unknown()
         case Constant(value=str() as text):

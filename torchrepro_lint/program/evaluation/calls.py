@@ -60,7 +60,7 @@ def result(ev: Evaluator, function: Value, arguments: Arguments, site: Site | No
         case External():
             return builtin_calls.external_result(ev, function, arguments, site)
         case ExternalObject():
-            return builtin_calls.object_result(function, arguments)
+            return builtin_calls.object_result(ev, function, arguments)
         case MemberOf():
             return builtin_calls.member_result(ev, function, arguments, site)
     return unknown()

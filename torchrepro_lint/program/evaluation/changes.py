@@ -46,7 +46,7 @@ __all__ = [
     "with_changes",
 ]
 
-_LIST_CHANGES = frozenset({"append", "extend", "insert", "add"})
+_LIST_CHANGES = frozenset({"append", "appendleft", "extend", "extendleft", "insert", "add"})
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
 #: Methods by which a data set of a library gets what its items go through.
 _STAGE_CHANGES = frozenset({"set_transform"})
@@ -342,7 +342,7 @@ def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, 
     if isinstance(value, SequenceValue) and method in _LIST_CHANGES:
         added = (
             elements(ev, first)
-            if method == "extend"
+            if method in ("extend", "extendleft")
             else (arguments.positional[-1] if arguments.positional else NOTHING)
         )
         if method == "append" and certain and value.items is not None and len(value.items) < 32:

@@ -26,6 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
     Constant,
     DictValue,
     External,
+    ExternalObject,
     FunctionValue,
     Instance,
     MethodValue,
@@ -173,6 +174,10 @@ def _param(ev: Evaluator, param: tree.Param, frame: Frame) -> Values:
     return unknown()
 
 
+#: What `with` binds the argument of.
+_ENTERED_AS_GIVEN = frozenset({"contextlib.closing", "contextlib.nullcontext"})
+
+
 def _entered(ev: Evaluator, values: Values) -> Values:
     """What `with value as name` binds."""
     parts = []
@@ -181,6 +186,9 @@ def _entered(ev: Evaluator, values: Values) -> Values:
             parts.append(ev.call_all(ev.attribute(value, "__enter__"), Arguments(), None))
         elif isinstance(value, SequenceValue) and value.kind == "generator":  # a @contextmanager function
             parts.append(value.elements())
+        elif isinstance(value, ExternalObject) and value.name in _ENTERED_AS_GIVEN:
+            given = value.arguments.positional if value.arguments is not None else ()
+            parts.append(given[0] if given else unknown())
         else:
             parts.append(values_of(value))
     return union(*parts) if parts else NOTHING

@@ -119,6 +119,26 @@ def _iter(ev: Evaluator, arguments: Arguments) -> Values:
     return values_of(SequenceValue("generator", None, ev.elements(first_argument(arguments))))
 
 
+def _chain(ev: Evaluator, arguments: Arguments) -> Values:
+    """`itertools.chain(first, second)`: the items of one after those of the other."""
+    columns = [_items(values) for values in arguments.positional]
+    known = [column for column in columns if column is not None]
+    if len(known) == len(columns) and not arguments.open_positional:
+        return values_of(SequenceValue("generator", tuple(item for column in known for item in column), NOTHING))
+    return values_of(SequenceValue("generator", None, union(*(ev.elements(one) for one in arguments.positional))))
+
+
+def _chain_of_each(ev: Evaluator, arguments: Arguments) -> Values:
+    return values_of(SequenceValue("generator", None, ev.elements(ev.elements(first_argument(arguments)))))
+
+
+def _gather(ev: Evaluator, arguments: Arguments) -> Values:
+    """`asyncio.gather(one(), other())`: what is awaited counts as what it gives."""
+    if arguments.open_positional:
+        return values_of(SequenceValue("list", None, unknown()))
+    return values_of(SequenceValue("list", arguments.positional, NOTHING))
+
+
 def _getattr(ev: Evaluator, arguments: Arguments) -> Values:
     if len(arguments.positional) < 2:
         return unknown()
@@ -238,6 +258,7 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.sorted": _reordered,
     "builtins.reversed": _reordered,
     "builtins.dict": _dict,
+    "collections.deque": _sequence("list"),
     "collections.OrderedDict": _dict,
     "collections.defaultdict": _defaultdict,
     "random.choice": _chosen,
@@ -250,6 +271,14 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.filter": _filter,
     "builtins.next": _next,
     "builtins.iter": _iter,
+    "itertools.chain": _chain,
+    "itertools.chain.from_iterable": _chain_of_each,
+    "itertools.cycle": _iter,
+    "itertools.islice": _iter,
+    "asyncio.create_task": _same,
+    "asyncio.ensure_future": _same,
+    "asyncio.gather": _gather,
+    "asyncio.run": _same,
     "builtins.getattr": _getattr,
     "builtins.bool": _bool,
     "builtins.int": _converted(int),
