@@ -89,11 +89,16 @@ class _Builder:
                 self.expression(target, scope, path)
                 if kind == "assign" and statement is not None:
                     scope.stores = grown(scope.stores, Store(target, value, statement, path, unpack))
-                self_name = _self_name_in(scope)
-                if isinstance(target, tree.Attribute) and self_name is not None:
-                    match target.value:
-                        case tree.Name(id=owner) if owner == self_name:
-                            self.bind(scope, f"self.{target.attr}", kind, value, order, path, unpack)
+                self.of_self(scope, target, kind, value, order, path, unpack)
+
+    def of_self(
+        self, scope: Scope, target: tree.Attribute | tree.Subscript, kind: str, value: tree.Expr, order: int,
+        path: Path, unpack: tuple[int, ...] = (),
+    ) -> None:  # fmt: skip
+        """Binds an attribute of `self` that is set."""
+        match target:
+            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == _self_name_in(scope):
+                self.bind(scope, f"self.{attr}", kind, value, order, path, unpack)
 
     # --- statements -------------------------------------------------------------------------------------------
 
@@ -121,7 +126,15 @@ class _Builder:
             case tree.AugAssign():
                 self.augmented(statement, scope, path)
             case tree.ExprStmt(value=value):
-                self.expression(value, scope, path)
+                last = self.expression(value, scope, path)
+                match value:
+                    case tree.Call(
+                        func=tree.Name(id="setattr"),
+                        args=(owner, tree.Arg(value=tree.Const(value=str() as attr)), given),
+                    ) if attr.isidentifier():
+                        target = tree.Attribute(value.site, owner.value, attr)
+                        scope.stores = grown(scope.stores, Store(target, given.value, statement, path))
+                        self.of_self(scope, target, "assign", given.value, last, path)
             case tree.Return(value=returned):
                 scope.returns = grown(scope.returns, (statement, path))
                 if returned is not None:

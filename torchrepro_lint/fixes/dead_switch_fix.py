@@ -34,6 +34,8 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
     match dead.fault:
         case "misspelt" | "unbound" if _is_against_the_program(program, dead):
             return None, "spelt right, it would turn on what makes runs of this deterministic program differ: remove it"
+        case "misspelt" | "unbound" if isinstance(dead.statement, tree.ExprStmt):
+            return None, "the name is a text"
         case "misspelt" | "unbound":
             edits = _renamed(document, target, dead)
             return Fix(_applicability(dead), f"Set {dead.meant}", tuple(edits)), None

@@ -132,8 +132,8 @@ def member_by_text(ev: Evaluator, node: tree.Call, frame: Frame) -> Values | Non
 
 
 def item_by_name(ev: Evaluator, node: tree.Subscript, frame: Frame) -> Values | None:
-    """What a dict of names has for a name: `globals()["train"]`, `vars(config)["augment"]`, `config.__dict__["augment"]`.
-    None where it is no such dict, or the name is not known.
+    """What a dict of names has for a name that is known: `globals()["train"]`, `vars(config)["crop"]`,
+    `config.__dict__["crop"]`. None where it is no such dict, or the name is not known.
     """
     match node.value:
         case tree.Call(func=func, args=()) if ev.values(func, frame) == GLOBALS:
