@@ -36,7 +36,7 @@ Lists and dicts:
 containers.py        what is in them, and what is taken out
 changes.py           what is done to them after they were made; aliases.py: under another name
 class_changes.py     what is put into those of a class; method_changes.py: into those of an object
-held_lists.py        lists that pipelines of libraries keep
+handed_lists.py      what functions do to those that they are passed; held_lists.py: lists that pipelines of libraries keep
 
 Chosen by name:
 named_by_text.py     `getattr(module, name)` and its like

@@ -17,6 +17,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.aliases import aliases_in, aliases_of, shares_object
 from torchrepro_lint.program.evaluation.containers import elements, inner_changed, unpack, updated
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.handed_lists import Handing, after_handing, handings
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -211,13 +212,32 @@ def with_changes(
     if len(between) > MAX_CHANGES:
         question = ("many-changes", target, values, frame)
         return ev.remembered(question, lambda: _after_many(ev, values, changes, frame), unknown())
-    around = frame.scope.path_at(end) if between and taken and end != END else ()
-    for change in between:
+    handed = [one for one in handings(ev, frame.scope, target) if start < one.site and one.last < end]
+    around = frame.scope.path_at(end) if (between or handed) and taken and end != END else ()
+    made: Sequence[Touch | Handing] = sorted((*between, *handed), key=attrgetter("site")) if handed else between
+    for change in made:
         # What is stored may be made of the target: it is not changed yet where that is read.
         runs = _runs(ev, change.path, taken, around, frame) if change.last < end else False
-        if runs is not False:
+        if isinstance(change, Handing):
+            values = _after_handing(ev, values, change, runs, frame) if runs is not False else values
+        elif runs is not False:
             values = _all_changed(ev, values, change, runs is True, frame)
     return values
+
+
+def _after_handing(ev: Evaluator, values: Values, handing: Handing, runs: bool | None, frame: Frame) -> Values:
+    """Lists and dicts after a call of a function that they were passed to."""
+    after, is_sure = after_handing(
+        ev,
+        values,
+        handing,
+        frame,
+        lambda scope, parameter: bool(changes_of(ev, scope, parameter)),
+        lambda inner, parameter: with_changes(ev, values, inner, -1, END, parameter),
+    )
+    if after == values or (is_sure and runs is True):
+        return after
+    return union(values, *(opened(value) or values_of(value) for value in after))
 
 
 def _runs(ev: Evaluator, path: Path, taken: Path, around: Path, frame: Frame) -> bool | None:
