@@ -27,7 +27,7 @@ attributes.py        what `value.attr` is
 instances.py         the attributes of objects; own_attributes.py: what a method has assigned itself
 class_stores.py      what is assigned to a class outside of its body
 descriptors.py       methods that a call makes, such as `partialmethod`
-dataclass_fields.py  fields of dataclasses
+dataclass_fields.py  fields of dataclasses; named_tuples.py: items of named tuples
 enumerations.py      members of enumerations
 dict_subclasses.py   objects that are dicts
 records.py           objects of libraries that are what they were made of; torch_devices.py: devices by their names
@@ -36,7 +36,8 @@ Lists and dicts:
 containers.py        what is in them, and what is taken out
 changes.py           what is done to them after they were made; aliases.py: under another name
 class_changes.py     what is put into those of a class; method_changes.py: into those of an object
-handed_lists.py      what functions do to those that they are passed; held_lists.py: lists that pipelines of libraries keep
+handed_lists.py      what functions do to those that they are passed
+held_lists.py        lists that pipelines of libraries keep
 
 Chosen by name:
 named_by_text.py     `getattr(module, name)` and its like

@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict, read_from_outside
 from torchrepro_lint.program.evaluation.dict_subclasses import dict_of
 from torchrepro_lint.program.evaluation.instantiation import instantiated
+from torchrepro_lint.program.evaluation.named_tuples import MAKER, made_by_namedtuple
 from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
 from torchrepro_lint.program.evaluation.values import (
@@ -85,9 +86,11 @@ def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | N
     return values_of(ExternalObject(name, arguments, site))
 
 
-def object_result(ev: Evaluator, called: ExternalObject, arguments: Arguments) -> Values:
+def object_result(ev: Evaluator, called: ExternalObject, arguments: Arguments, site: Site | None) -> Values:
     """What calling an object gives: a decorator keeps its function, a network gives tensors, else unknown."""
     first = first_argument(arguments)
+    if called.name == MAKER:
+        return made_by_namedtuple(ev, called, arguments, site)
     if called.name in ("operator.itemgetter", "operator.attrgetter") and called.arguments is not None:
         return _got(ev, called, first)
     if any(isinstance(value, (FunctionValue, ClassValue, MethodValue)) for value in first):

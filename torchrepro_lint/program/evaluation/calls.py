@@ -43,6 +43,10 @@ MAX_FRAMES: Final = 12
 MAX_PLAIN_FRAMES: Final = 200
 
 
+#: Bases of classes that make plain dicts.
+_TYPED_DICTS: Final = frozenset({"typing.TypedDict", "typing_extensions.TypedDict"})
+
+
 def result(ev: Evaluator, function: Value, arguments: Arguments, site: Site | None) -> Values:
     """What calling `function` with `arguments` can give. `site` is where the call is."""
     match function:
@@ -60,7 +64,7 @@ def result(ev: Evaluator, function: Value, arguments: Arguments, site: Site | No
         case External():
             return builtin_calls.external_result(ev, function, arguments, site)
         case ExternalObject():
-            return builtin_calls.object_result(ev, function, arguments)
+            return builtin_calls.object_result(ev, function, arguments, site)
         case MemberOf():
             return builtin_calls.member_result(ev, function, arguments, site)
     return unknown()
@@ -77,6 +81,8 @@ def _made(ev: Evaluator, cls: ClassValue, arguments: Arguments, site: Site | Non
         )
         kept = frozenset(value for value in made if isinstance(value, (Instance, ClassValue, FunctionValue)))
         return union(kept, values_of(Instance(cls, arguments, site)))
+    if not _TYPED_DICTS.isdisjoint(classes.external_bases(ev, cls)):
+        return builtin_calls.external_result(ev, External("builtins.dict"), arguments, site)
     return member_called(ev, cls, arguments) or values_of(Instance(cls, arguments, site))
 
 

@@ -47,6 +47,8 @@ def elements(ev: Evaluator, values: Values) -> Values:
                 parts.append(frozenset(Constant(key) for key, _, _ in entries))
                 if is_open:
                     parts.append(unknown())
+            case Instance() if (items := ev.tuple_items(value)) is not None:
+                parts.extend(items)
             case Instance():
                 iterators = ev.attribute(value, "__iter__")
                 if iterators:
@@ -89,6 +91,8 @@ def _item(ev: Evaluator, value: Value, place: int) -> Values:
             return element
         case ExternalObject(name=name) if name == TENSOR:
             return values_of(value)
+        case Instance() if (named := ev.tuple_items(value)) is not None:
+            return named[place] if -len(named) <= place < len(named) else NOTHING
     return elements(ev, values_of(value))
 
 
@@ -107,6 +111,10 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                     parts.append(_item(ev, value, constant.value))
                 else:
                     parts.append(value.elements())
+            case Instance() if not is_slice and constant is not None and (named := ev.tuple_items(value)) is not None:
+                place = constant.value
+                is_place = isinstance(place, int) and -len(named) <= place < len(named)
+                parts.append(named[place] if is_place else NOTHING)  # type: ignore[index]
             case Instance():
                 getters = ev.attribute(value, "__getitem__") or values_of(MemberOf(value, "__getitem__"))
                 parts.append(ev.call_all(getters, Arguments((index,)), None))

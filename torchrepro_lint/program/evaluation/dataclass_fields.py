@@ -27,7 +27,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["as_dict", "dataclass_field", "post_init_arguments", "read_from_outside"]
+__all__ = ["as_dict", "dataclass_field", "field_names", "post_init_arguments", "read_from_outside"]
 
 
 class _Field(NamedTuple):
@@ -61,6 +61,11 @@ def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | No
     if given.open_positional or given.open_keywords or _is_read_from_outside(ev, instance.cls):
         return union(fallback, unknown())
     return union(fallback, keyword[0]) if keyword is not None else fallback
+
+
+def field_names(ev: Evaluator, cls: ClassValue) -> tuple[str, ...]:
+    """The names of the fields of a class, in the order in which a call gives them by position."""
+    return tuple(field.name for field in _fields(ev, cls))
 
 
 def post_init_arguments(ev: Evaluator, instance: Instance) -> tuple[Values, ...]:

@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation import (
     enumerations,
     expressions,
     kinds,
+    named_tuples,
     names,
     own_attributes,
 )
@@ -193,6 +194,10 @@ class Evaluator(Memory):
     def member_named(self, cls: ClassValue, index: Values) -> Values:
         """What `cls[index]` is for an enumeration; nothing for another class."""
         return enumerations.member_named(self, cls, index)
+
+    def tuple_items(self, value: Instance) -> tuple[Values, ...] | None:
+        """The items of an object that is a named tuple; None of another one."""
+        return named_tuples.tuple_items(self, value)
 
     def frames_of_method(self, scope: Scope, class_frame: Frame, instance: Instance) -> list[Frame]:
         """The frames of the calls of a method on this very object."""
