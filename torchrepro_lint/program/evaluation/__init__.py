@@ -24,7 +24,8 @@ Classes and their objects:
 classes.py           bases, bodies, binding
 construction.py      the `__init__`s that run; signatures.py: which of several classes can take the arguments
 attributes.py        what `value.attr` is
-instances.py         the attributes of objects; own_attributes.py: what a method has assigned itself
+instances.py         the attributes of objects; own_attributes.py: what a method has assigned itself;
+                     open_attributes.py: what is set by names that the text does not show
 class_stores.py      what is assigned to a class outside of its body
 descriptors.py       methods that a call makes, such as `partialmethod`
 dataclass_fields.py  fields of dataclasses; named_tuples.py: items of named tuples

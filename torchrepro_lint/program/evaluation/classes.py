@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
     ClassValue,
+    Constant,
     External,
     ExternalObject,
     FunctionValue,
@@ -26,6 +27,7 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
     union,
+    unknown,
     values_of,
 )
 
@@ -198,6 +200,11 @@ def bind(ev: Evaluator, value: Value, receiver: Instance | ClassValue, decorator
     """What a class attribute becomes when it is read through an instance or the class."""
     if isinstance(value, ExternalObject) and is_descriptor(value):
         return bound_descriptor(ev, value, receiver)
+    if isinstance(value, Instance) and find_method(ev, value.cls, "__get__") is not None:
+        owner = receiver if isinstance(receiver, Instance) else Constant(None)
+        cls = receiver.cls if isinstance(receiver, Instance) else receiver
+        getters = frozenset(one for one in ev.attribute(value, "__get__") if isinstance(one, MethodValue))
+        return ev.call_all(getters, Arguments((values_of(owner), values_of(cls))), None) or unknown()
     if not isinstance(value, FunctionValue):
         return values_of(value)
     if "staticmethod" in decorators:

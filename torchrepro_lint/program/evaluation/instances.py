@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
 from torchrepro_lint.program.evaluation.method_changes import calling_frames, with_method_changes
 from torchrepro_lint.program.evaluation.names import binding_values
+from torchrepro_lint.program.evaluation.open_attributes import set_by_names, sets_any_attribute
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -48,9 +49,11 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
         from_class = with_method_changes(ev, instance, attr, field)
     assigned, certain = _assigned_by_methods(ev, instance, attr)
     outside = _assigned_outside(ev, instance, attr)
+    if not assigned:
+        assigned = set_by_names(ev, instance, attr)
     if from_class and field is None:
         from_class = union(from_class, assigned_to_class(ev, instance.cls, attr))
-        if all(isinstance(value, Constant) for value in from_class) and _sets_any_attribute(ev, instance.cls):
+        if all(isinstance(value, Constant) for value in from_class) and sets_any_attribute(ev, instance.cls):
             from_class = union(from_class, unknown())
     if assigned or outside:
         # A class attribute is what holds before, or without, an assignment in __init__.
@@ -73,34 +76,6 @@ def _by_getattr(ev: Evaluator, instance: Instance, attr: str) -> Values:
     """What the class's own `__getattr__` gives for an attribute: that of an object it wraps, as a rule."""
     methods = frozenset(method for method in ev.attribute(instance, "__getattr__") if isinstance(method, MethodValue))
     return ev.call_all(methods, Arguments((values_of(Constant(attr)),)), None)
-
-
-def _sets_any_attribute(ev: Evaluator, cls: ClassValue) -> bool:
-    """Whether a method sets attributes by names that the text does not show: `setattr(self, name, value)`."""
-    return any(_has_open_setattr(ev, base) for base in classes.mro(ev, cls) if isinstance(base, ClassValue))
-
-
-def _has_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
-    return ev.remembered(("sets-any-attribute", id(cls.node)), lambda: _finds_open_setattr(ev, cls), False)
-
-
-def _finds_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
-    for method in ev.class_frame(cls).scope.children:
-        for call, _ in method.calls:
-            match call:
-                case tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(value=tree.Name(id=owner)), name, _)):
-                    if owner == method.self_name and not isinstance(name.value, tree.Const):
-                        return True
-                case tree.Call(
-                    func=tree.Attribute(value=tree.Attribute(value=tree.Name(id=owner), attr="__dict__"), attr="update")
-                    | tree.Attribute(
-                        value=tree.Call(func=tree.Name(id="vars"), args=(tree.Arg(value=tree.Name(id=owner)),)),
-                        attr="update",
-                    )
-                ):
-                    if owner == method.self_name:
-                        return True
-    return False
 
 
 def _assigned_by_methods(ev: Evaluator, instance: Instance, attr: str) -> tuple[Values, bool]:

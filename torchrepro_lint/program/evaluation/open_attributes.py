@@ -1,0 +1,100 @@
+"""Attributes that a class sets by names that its text does not show: `setattr(self, name, value)` in a loop over the
+keyword arguments, `self.__dict__.update(options)`.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation import classes
+from torchrepro_lint.program.evaluation.construction import init_frames
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    ClassValue,
+    DictValue,
+    Instance,
+    Values,
+    union,
+    unknown,
+)
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
+
+__all__ = ["set_by_names", "sets_any_attribute"]
+
+
+def sets_any_attribute(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether a method of a class, or of its bases, sets attributes so."""
+    return any(_has_open_setattr(ev, base) for base in classes.mro(ev, cls) if isinstance(base, ClassValue))
+
+
+def _has_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
+    return ev.remembered(("sets-any-attribute", id(cls.node)), lambda: _finds_open_setattr(ev, cls), False)
+
+
+def _finds_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
+    return any(
+        _is_open(call, method.self_name) for method in ev.class_frame(cls).scope.children for call, _ in method.calls
+    )
+
+
+def _is_open(call: tree.Call, self_name: str | None) -> bool:
+    match call:
+        case tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(value=tree.Name(id=owner)), name, _)):
+            return owner == self_name and not isinstance(name.value, tree.Const)
+        case tree.Call(
+            func=tree.Attribute(value=tree.Attribute(value=tree.Name(id=owner), attr="__dict__"), attr="update")
+        ):
+            return owner == self_name
+        case tree.Call(func=tree.Attribute(value=tree.Call(func=tree.Name(id="vars"), args=(arg,)), attr="update")):
+            return isinstance(arg.value, tree.Name) and arg.value.id == self_name
+    return False
+
+
+def set_by_names(ev: Evaluator, instance: Instance, attr: str) -> Values:
+    """What the constructor sets an attribute to in this way: what the dicts that it goes through have for its name."""
+    if not sets_any_attribute(ev, instance.cls):
+        return NOTHING
+    parts = [_in_frame(ev, frame, attr) for _, frame in init_frames(ev, instance)]
+    return union(*parts) if parts else NOTHING
+
+
+def _in_frame(ev: Evaluator, frame: Frame, attr: str) -> Values:
+    parts: list[Values] = []
+    for call, path in frame.scope.calls:
+        if not _is_open(call, frame.scope.self_name) or ev.decide(path, frame) is False:
+            continue
+        if isinstance(call.func, tree.Attribute):
+            given = [ev.values(arg.value, frame) for arg in call.args if arg.keyword is None and not arg.star]
+            parts += [ev.values(arg.value, frame) for arg in call.args if arg.keyword == attr]
+            given += [ev.values(arg.value, frame) for arg in call.args if arg.star == "**"]
+        else:
+            source = _gone_through(frame, call)
+            given = [ev.values(source, frame)] if source is not None else []
+        for value in union(*given) if given else ():
+            entry = value.get(attr) if isinstance(value, DictValue) else None
+            if entry is not None:
+                parts.append(entry[0])
+            if not isinstance(value, DictValue) or value.open:
+                parts.append(value.rest or unknown() if isinstance(value, DictValue) else unknown())
+    return union(*parts) if parts else NOTHING
+
+
+def _gone_through(frame: Frame, call: tree.Call) -> tree.Expr | None:
+    """`options` where a loop over `options.items()` sets each of its entries: `setattr(self, name, value)`."""
+    _, name, value = call.args
+    if not isinstance(name.value, tree.Name) or not isinstance(value.value, tree.Name):
+        return None
+    names, _ = frame.scope.reaching(name.value.id, call.site)
+    values, _ = frame.scope.reaching(value.value.id, call.site)
+    if len(names) != 1 or len(values) != 1 or names[0].node is not values[0].node:
+        return None
+    if (names[0].kind, names[0].unpack, values[0].unpack) != ("element", (0,), (1,)):
+        return None
+    match names[0].node:
+        case tree.Call(func=tree.Attribute(value=source, attr="items"), args=()):
+            return source
+    return None
