@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import END, Binding
+from torchrepro_lint.facts.scopes import END, Binding, Scope, Store
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import external_argument
@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.construction import base_arguments, init
 from torchrepro_lint.program.evaluation.containers import unpack
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
+from torchrepro_lint.program.evaluation.handed_lists import after_handing, handings
 from torchrepro_lint.program.evaluation.method_changes import calling_frames, with_method_changes
 from torchrepro_lint.program.evaluation.names import binding_values
 from torchrepro_lint.program.evaluation.open_attributes import set_by_names, sets_any_attribute
@@ -51,6 +52,8 @@ def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     outside = _assigned_outside(ev, instance, attr)
     if not assigned:
         assigned = set_by_names(ev, instance, attr)
+        if not assigned and not outside and all(isinstance(value, Constant) for value in from_class):
+            outside = _assigned_by_functions(ev, instance, attr)
     if from_class and field is None:
         from_class = union(from_class, assigned_to_class(ev, instance.cls, attr))
         if all(isinstance(value, Constant) for value in from_class) and sets_any_attribute(ev, instance.cls):
@@ -138,6 +141,33 @@ def _assigned_outside(ev: Evaluator, instance: Instance, attr: str) -> Values:
             if any(isinstance(value, Instance) and value.site == instance.site for value in ev.values(owner, frame)):
                 parts.append(unpack(ev, ev.values(store.value, frame), store.unpack))
     return union(*parts) if parts else NOTHING
+
+
+def _assigned_by_functions(ev: Evaluator, instance: Instance, attr: str) -> Values:
+    """What functions assign to an attribute to which the constructor passes the object: `prepare(self)`."""
+
+    def stores(scope: Scope, parameter: str) -> list[Store]:
+        return [store for store in scope.stores if _is_member(store.target, parameter, attr) and not store.augmented]
+
+    def assigned(inner: Frame, parameter: str) -> Values:
+        return union(*(unpack(ev, ev.values(one.value, inner), one.unpack) for one in stores(inner.scope, parameter)))
+
+    parts: list[Values] = []
+    for _, frame in init_frames(ev, instance):
+        for handing in handings(ev, frame.scope, frame.scope.self_name or ""):
+            if ev.decide(handing.path, frame) is not False:
+                made, _ = after_handing(
+                    ev, NOTHING, handing, frame, lambda scope, name: bool(stores(scope, name)), assigned
+                )
+                parts.append(made)
+    return union(*parts) if parts else NOTHING
+
+
+def _is_member(target: tree.Expr, owner: str, attr: str) -> bool:
+    match target:
+        case tree.Attribute(value=tree.Name(id=name), attr=own):
+            return (name, own) == (owner, attr)
+    return False
 
 
 def _held_by_external_base(ev: Evaluator, instance: Instance, attr: str) -> Values:

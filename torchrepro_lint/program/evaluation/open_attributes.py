@@ -43,8 +43,8 @@ def _finds_open_setattr(ev: Evaluator, cls: ClassValue) -> bool:
 
 def _is_open(call: tree.Call, self_name: str | None) -> bool:
     match call:
-        case tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(value=tree.Name(id=owner)), name, _)):
-            return owner == self_name and not isinstance(name.value, tree.Const)
+        case tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(value=tree.Name(id=own)), name, _)):
+            return own == self_name and not isinstance(name.value, tree.Const)
         case tree.Call(
             func=tree.Attribute(value=tree.Attribute(value=tree.Name(id=owner), attr="__dict__"), attr="update")
         ):
