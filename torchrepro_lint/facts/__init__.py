@@ -3,7 +3,7 @@
 From text to nodes. Python's own parser is asked first, and libcst where that cannot, or where something is fixed:
 quick_lower.py        the walk over the tree of `ast`; quick_expressions.py has the expressions
 lower.py              the same walk over the tree of libcst; lower_expressions.py has the expressions
-alike_expressions.py  what both walks do with expressions
+alike_expressions.py  what both walks do with expressions; capture_steps.py: with the names in patterns
 libcst_parser.py      libcst's parser, without two refusals of what Python takes
 readable.py           whether a file can be read, if no rule has looked at it
 
