@@ -582,13 +582,15 @@ SEEDED = ", worker_init_fn=seed_worker, generator=g)\n"
         pytest.param("", LONGER, LONGER.replace(")\n", SEEDED), id="its own"),
         pytest.param(LONGER, LONG, LONG.replace(")\n", SEEDED), id="others"),
         pytest.param(
-            LONGER + lines(BROKEN) + lines(BROKEN), LONG,
+            LONGER + lines(BROKEN) + lines(BROKEN), LONG, LONG.replace(")\n", SEEDED), id="others of the function",
+        ),
+        pytest.param(
+            LONGER.replace("DataLoader", "Loader") + lines(BROKEN) + lines(BROKEN), LONG,
             "loader = DataLoader(\n    train_set,\n    batch_size=args.batch_size,\n    shuffle=True,\n    num_workers=4,\n"
             "    worker_init_fn=seed_worker,\n    generator=g,\n)\n", id="fewer than are broken",
         ),
         pytest.param(
-            lines(ALIGNED), LONGER,
-            LONGER.replace(")\n", ",\n                    worker_init_fn=seed_worker, generator=g)\n"), id="aligned",
+            lines(ALIGNED), LONGER, LONGER.replace(")\n", SEEDED), id="aligned",
         ),
     ],
 )  # fmt: skip

@@ -13,6 +13,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Fix
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
@@ -112,7 +113,7 @@ def loader_fix(
     )
     has_ranks = starts_ranks or is_distributed(program, path)
     ranks = Ranks(mentioned=has_ranks and not _are_kept_apart(program, loader), started=starts_ranks, in_seed=by_rank)
-    around = surroundings(program, at.facts, at.scope, at.call.site)
+    around = surroundings(program, document, at.facts, at.scope, at.call.site)
     plan = plan_worker_seeding(document, call, needs, around, ranks)
     if isinstance(plan, Declined) and init and generator:
         # Without a generator the loader draws from torch's, as before: the workers get what they need all the same.
@@ -143,8 +144,10 @@ def _seeding_of_its_own(loader: Loader) -> Iterator[WorkerTarget]:
         yield WorkerTarget(reseeding)
 
 
-def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> Surroundings:
-    """What is known about the program around the call at `site` in `scope`, which gets a generator."""
+def surroundings(program: Program, document: Document, facts: ModuleFacts, scope: Scope, site: int) -> Surroundings:
+    """What is known about the program around the call at `site` in `scope`, which gets a generator; `document` is the
+    one that is planned with, whose nodes no other has.
+    """
     again, constructor = _repetition(program, facts, scope, site)
     spans = program.parsed(facts.path)
     return Surroundings(
@@ -156,7 +159,7 @@ def surroundings(program: Program, facts: ModuleFacts, scope: Scope, site: int) 
         own_turns=frozenset(spans.span(loop) for loop in turns_of_its_own(program, facts, scope, site)),
         constructor=constructor,
         passed=passed_seeds(program, facts, scope),
-        known=_known_loaders(program, facts.path),
+        known=_known_loaders(program, document),
         torch_seed=torch_seed_of(program, facts.path),
     )
 
@@ -195,8 +198,9 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
     )
 
 
-def _known_loaders(program: Program, path: Path) -> KnownLoaders:
-    """The calls in a file that make loaders."""
+def _known_loaders(program: Program, document: Document) -> KnownLoaders:
+    """The calls in a document that make loaders."""
+    path = document.path
 
     def find() -> tuple[Set[tuple[int, int]], Set[tuple[int, int]]]:
         spans = program.parsed(path)
@@ -218,10 +222,9 @@ def _known_loaders(program: Program, path: Path) -> KnownLoaders:
         takes_none = brings_a_sampler(loader) and may_be_seeded(program, loader)
         return takes_none or loader_fix(program, loader, init=False, generator=True)[0] is None
 
-    document = document_of(program, path)
     kept = program.places.made(path)
     loaders = kept.get(KnownLoaders)
-    if not isinstance(loaders, KnownLoaders):
+    if not isinstance(loaders, KnownLoaders) or loaders.document is not document:
         loaders = kept[KnownLoaders] = KnownLoaders(document, known, idle, is_declined)
     return loaders
 

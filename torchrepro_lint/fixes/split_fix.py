@@ -64,7 +64,10 @@ def generator_fix(
         node,
         parameter.name,
         parameter.position,
-        replace(surroundings(program, call.facts, call.scope, call.call.site), by_rank=_passed_by_rank(program, call)),
+        replace(
+            surroundings(program, document, call.facts, call.scope, call.call.site),
+            by_rank=_passed_by_rank(program, call),
+        ),
         alone=not ranks_differ and (seeds_by_rank or is_distributed(program, call.facts.path)),
         device=_device_of(document, node),
         is_split=is_split,

@@ -32,7 +32,7 @@ class KnownLoaders:
         idle: Set[tuple[int, int]] = frozenset(),
         is_declined: Callable[[tuple[int, int]], bool] = lambda span: False,
     ) -> None:
-        self._document = document
+        self.document = document
         self._spans = spans
         self._idle = idle
         self._is_declined = is_declined
@@ -44,7 +44,7 @@ class KnownLoaders:
 
     def is_left(self, call: cst.Call) -> bool:
         """Whether no fix gives a call that has no generator one, as far as is known."""
-        span = self._document.span(call)
+        span = self.document.span(call)
         if span not in self._spans:
             return False
         if span not in self._left:
@@ -53,14 +53,14 @@ class KnownLoaders:
 
     @cached_property
     def _idle_calls(self) -> frozenset[int]:
-        document = self._document
+        document = self.document
         return frozenset(id(call) for call in document.nodes(cst.Call) if document.span(call) in self._idle)
 
     @cached_property
     def first_that_lacks_init(self) -> cst.Call | None:
         """The first of all that is given no worker init function, and has workers."""
         lacking = [call for call in self._calls if _lacks_init(call)]
-        return min(lacking, key=self._document.start, default=None)
+        return min(lacking, key=self.document.start, default=None)
 
     @cached_property
     def by_other_names(self) -> tuple[cst.Call, ...]:
@@ -71,12 +71,12 @@ class KnownLoaders:
     def that_want_none(self) -> tuple[cst.Call, ...]:
         """Those that by their text want no generator, in the order of the text, but may draw."""
         return tuple(
-            call for call in self._calls if not may_want_generator(self._document, call) and not self.is_idle(call)
+            call for call in self._calls if not may_want_generator(self.document, call) and not self.is_idle(call)
         )
 
     @cached_property
     def _calls(self) -> tuple[cst.Call, ...]:
-        found = (self._document.node_at(*span, cst.Call) for span in sorted(self._spans))
+        found = (self.document.node_at(*span, cst.Call) for span in sorted(self._spans))
         return tuple(call for call in found if call is not None)
 
 
