@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count, islice
+from typing import NamedTuple
 
 import libcst as cst
 
@@ -34,27 +35,51 @@ def offset_among_loaders(
     other functions those that are used up there, and all of them if the call itself is.
     """
     loaders = _beside(document, call, home, _loaders(document, known))
-    passed = [argument.value for one in loaders if (argument := _generator_of(one)) is not None]
+    told = _told_of(document, loaders)
+    given_ones = [(one, told[id(one)].generator) for one in loaders]
+    passed = [argument.value for _, argument in given_ones if argument is not None]
     keys = {_key(document, generator) for generator in passed}
+    made = set(map(id, passed))
     used: dict[int, int] = {}  # the numbers of the calls that seed what is passed, by id
     for seeding in _beside(document, call, home, document.once(_seedings)):
-        is_passed = any(seeding is generator for generator in passed) or _key(document, _receiver(seeding)) in keys
+        is_passed = id(seeding) in made or _key(document, _receiver(seeding)) in keys
         if is_passed and (number := _added(document, seeding, seed)) is not None:
             used[id(seeding)] = number
             keys.discard(_key(document, _receiver(seeding)))
-    before = 0
-    others: set[tuple[int, str]] = set()
-    for one in loaders:
-        if document.start(one) >= document.start(call) or (known is not None and known.is_idle(one)):
-            continue
-        argument = _generator_of(one)
-        if argument is None:
-            before += known is None or not known.is_left(one)
-        elif id(argument.value) not in used:
-            others.add(_key(document, argument.value))
+    start = document.start(call)
+    above = [one for one, argument in given_ones if argument is None and told[id(one)].start < start]
+    others = {
+        _key(document, argument.value)
+        for one, argument in given_ones
+        if argument is not None and id(argument.value) not in used and told[id(one)].start < start
+        if known is None or not known.is_idle(one)
+    }
+    before = len(above) if known is None else known.that_get_one(above)
     taken = set(used.values())
     free = (number for number in count() if number not in taken)
     return next(islice(free, before + len(others & keys), None))
+
+
+class _Told(NamedTuple):
+    """What is asked of a call for each other one."""
+
+    call: cst.Call
+    function: cst.FunctionDef | None
+    generator: cst.Arg | None
+    start: int
+
+
+def _told_of(document: Document, calls: Sequence[cst.Call]) -> dict[int, _Told]:
+    """The answers for some calls, by id, found once for each."""
+    told = document.once(_answers)
+    for one in calls:
+        if id(one) not in told or told[id(one)].call is not one:
+            told[id(one)] = _Told(one, document.function(one), _generator_of(one), document.start(one))
+    return told
+
+
+def _answers(document: Document) -> dict[int, _Told]:
+    return {}
 
 
 def _generator_of(loader: cst.Call) -> cst.Arg | None:
@@ -66,14 +91,15 @@ def _beside(
 ) -> Sequence[cst.Call]:
     """Those of other calls whose loaders may be used beside that of a call."""
     function = document.function(call)
-    own = [one for one in others if one is not call and document.function(one) is function]
+    told = _told_of(document, others)
+    own = [one for one in others if one is not call and told[id(one)].function is function]
     if document.once(has_arms) and own:
         instead = made_instead(document, call, home, own)
         own = [one for one in own if id(one) not in instead]
     if function is not None and is_used_up(document, call):
         return own
     apart = document.once(_functions_apart) | {id(function)}
-    return [*own, *(one for one in others if id(document.function(one)) not in apart)]
+    return [*own, *[one for one in others if id(told[id(one)].function) not in apart]]
 
 
 def _functions_apart(document: Document) -> frozenset[int]:

@@ -22,6 +22,8 @@ Planned = tuple[Fix | None, str | None]
 
 #: How many listings a sum has, at least, that is sorted as one.
 MIN_PARTS = 3
+#: What a formatter may add to an expression: blanks, line ends, a comma behind the last of several.
+_LAYOUT = re.compile(r"\s+|,(?=\s*[)\]])")
 #: The suffix of files at the end of a pattern.
 _SUFFIX = re.compile(r"\*\.\w+(?=['\"])")
 
@@ -107,7 +109,7 @@ def _sum_around(document: Document, node: cst.BaseExpression) -> cst.BaseExpress
     while isinstance(outer := document.parent(whole), cst.BinaryOperation) and isinstance(outer.operator, cst.Add):
         whole = outer
     parts = list(_parts(whole))
-    alike = {_SUFFIX.sub("*", document.text_of(part)) for part in parts}
+    alike = {_SUFFIX.sub("*", _LAYOUT.sub("", document.text_of(part))) for part in parts}
     return whole if len(parts) >= MIN_PARTS and len(alike) == 1 else node
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Set
+from collections.abc import Callable, Sequence, Set
 from functools import cached_property
 
 import libcst as cst
@@ -37,6 +37,7 @@ class KnownLoaders:
         self._idle = idle
         self._is_declined = is_declined
         self._left: dict[tuple[int, int], bool] = {}
+        self._gets_one: dict[int, bool] = {}
 
     def is_idle(self, call: cst.Call) -> bool:
         """Whether a call creates a loader that is known to draw nothing, so that it wants no generator."""
@@ -50,6 +51,13 @@ class KnownLoaders:
         if span not in self._left:
             self._left[span] = self._is_declined(span)
         return self._left[span]
+
+    def that_get_one(self, calls: Sequence[cst.Call]) -> int:
+        """How many of some calls that have no generator a fix gives one, those aside that draw nothing."""
+        for call in calls:
+            if id(call) not in self._gets_one:
+                self._gets_one[id(call)] = not self.is_idle(call) and not self.is_left(call)
+        return sum([self._gets_one[id(call)] for call in calls])
 
     @cached_property
     def _idle_calls(self) -> frozenset[int]:

@@ -35,7 +35,7 @@ command_lines.py    command lines that seed the program which they build
 training_hooks.py   what frameworks call in each epoch or step
 
 Words:
-calls.py            what calls do, as far as no other table says it
+calls.py            what calls do, as far as no other table says it; passing.py: what they pass on of their arguments
 method_words.py     methods that are known by their plain names
 function_words.py   what names of functions, classes and files say
 program_words.py    words that say something of a whole program

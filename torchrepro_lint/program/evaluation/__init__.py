@@ -1,7 +1,7 @@
 """What expressions can be: values, names, attributes, calls and conditions.
 
 The core:
-evaluator.py         the values of an expression in a frame; marked.py: which of some objects it may be
+evaluator.py         the values of an expression in a frame
 values.py            what an expression can evaluate to; value_text.py shows it to a person, order.py sorts it
 frames.py            activations of scopes
 memory.py            every question is answered once; reliance.py says what of a frame an answer depends on
@@ -9,7 +9,8 @@ memory.py            every question is answered once; reliance.py says what of a
 Expressions:
 expressions.py       what each form evaluates to
 arithmetic.py        operators
-names.py             names: bindings, imports, builtins; rebinding.py: what `exec` and `globals()` may bind
+names.py             names: bindings, imports, builtins; scoping.py: in which scopes; rebinding.py: what `exec` and
+                     `globals()` may bind
 narrowing.py         what a test says of a name in its arms; told_constants.py: where it says what the name is
 conditions.py        which conditions are proven; chances.py and kinds.py: comparisons with a draw, `isinstance`;
                      inner_tests.py: inside an expression

@@ -5,7 +5,8 @@ splits.py                all that are left to a global generator
 samplers.py              those of torch; own_samplers.py: a project's own
 numpy_splits.py          those that draw from NumPy
 table_names.py           names of rows, by which the rest is told; table_parts.py: rows by position
-permutations.py          permutations whose pieces are parts of a data set; permuted_folds.py: folds of it
+permutations.py          permutations whose pieces are parts of a data set; permuted_folds.py: folds of it;
+                         cut_permutations.py: pieces that are cut elsewhere
 fresh_seeds.py           splits right after a seed
 
 Generators:
@@ -50,5 +51,5 @@ order_sorted.py          lists that are sorted in place, by whatever name
 inherited_attributes.py  attributes that a base lists and a subclass reads
 
 From where it decides something back:
-order_backward.py        the calls in which it does, and what the evaluator says that their arguments may be
+order_backward.py        the uses in which it does, and whose order they have
 """
