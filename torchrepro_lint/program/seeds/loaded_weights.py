@@ -21,12 +21,13 @@ from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.core.objects import Objects
 from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Site
-from torchrepro_lint.program.running.call_index import calls_in
+from torchrepro_lint.program.running.call_index import NamedCall, calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.turns import may_train
+from torchrepro_lint.program.running.ways import Way, runs_whenever, runs_with, ways
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 from torchrepro_lint.program.seeds.first_weights import building_calls, part_drawn
 from torchrepro_lint.program.seeds.left_out_weights import leaves_some_out
@@ -51,24 +52,17 @@ def are_loaded_over(program: Program, event: Event) -> bool:
 
 
 def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
-    """Whether weights are loaded into what one of the calls returns by whatever name or holder it is reached: below it
-    in the same function, or in another one, whatever the arguments of that are.
-    """
+    """Whether weights are surely loaded into what one of the calls returns, by whatever name it is reached."""
     built = [(place, call) for site in sites if (place := place_of(program.ev, site)) and (call := called_at(place))]
     if any(_parts_given(place.scope, call) for place, call in built):
         return False  # each of several models needs weights of its own
     objects = Objects(program.ev, [call for _, call in built])
-    homes = {place.scope: (place, call.site) for place, call in built}
     files = {place.facts.path for place, _ in built}
     files = files.union(*(program.imports.together(path) for path in files))
     for path in sorted(set(program.project.containing(_LOADS)) & files):
         facts = program.project.facts(path)
         for one in calls_in(program.ev, facts, _LOADS) if facts is not None else ():
-            place, start = homes.get(one.scope, (None, 0))
-            arms = place.arms if place is not None else ()
-            if not set(one.path) <= set(arms) or not isinstance(one.call.func, tree.Attribute):
-                continue
-            if not start < one.call.site < _end(program, one.facts, one.scope, start, arms):
+            if not isinstance(one.call.func, tree.Attribute) or not _follows(program, built, one):
                 continue
             program.ev.begin_question()
             frames = program.ev.contexts(one.facts, one.scope)
@@ -76,6 +70,36 @@ def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
                 if not leaves_some_out(program, one.facts, one.scope, one.call):
                     return True
     return False
+
+
+def _follows(program: Program, built: Sequence[tuple[Place, tree.Call]], load: NamedCall) -> bool:
+    """Whether a call surely runs where one of those does that build a model, before anything is trained. That it comes
+    after it goes without saying: what it loads into is the model.
+    """
+    for place, call in built:
+        if place.scope is load.scope:
+            end = _end(program, place.facts, place.scope, call.site, place.arms)
+            if set(load.path) <= set(place.arms) and call.site < load.call.site < end:
+                return True
+        elif load.call.site < _end(program, load.facts, load.scope, 0, ()):
+            program.ev.begin_question()
+            building = ways(program.ev, place.facts, place.scope, call.site)
+            loading = ways(program.ev, load.facts, load.scope, load.call.site)
+            if not runs_with(building, loading) or not all(runs_whenever(way, building) for way in loading):
+                continue
+            if _is_before_training(program, building, loading):
+                return True
+    return False
+
+
+def _is_before_training(program: Program, building: Sequence[Way], loading: Sequence[Way]) -> bool:
+    """Whether nothing is trained between a place and another on the ways to that."""
+    starts = {id(one.scope): one.site for way in building for one in way}
+    return all(
+        one.site < _end(program, one.facts, one.scope, starts.get(id(one.scope), 0), one.path)
+        for way in loading
+        for one in way
+    )
 
 
 def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
