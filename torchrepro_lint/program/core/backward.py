@@ -7,10 +7,12 @@ other modules) are the solver's.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.core.origins import origins
 from torchrepro_lint.program.core.queries import Origin, Query
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -18,9 +20,10 @@ from torchrepro_lint.program.evaluation.frames import Frame
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Backward"]
+__all__ = ["Backward", "BackwardSet"]
 
 Fact = TypeVar("Fact")
+Item = TypeVar("Item")
 
 
 class Backward(Generic[Fact]):
@@ -39,6 +42,13 @@ class Backward(Generic[Fact]):
     def of(self, node: tree.Expr, frame: Frame) -> Fact | None:
         """The fact about an expression in a frame."""
         return self.ask(Query(node, frame))
+
+    def of_any_caller(self, node: tree.Expr, facts: ModuleFacts, scope: Scope) -> Iterator[Fact]:
+        """What is known of an expression in the frames in which its scope runs."""
+        for frame in self.ev.contexts(facts, scope):
+            fact = self.of(node, frame)
+            if fact is not None:
+                yield fact
 
     def ask(self, query: Query) -> Fact | None:
         """The fact about the value that a query means; found once."""
@@ -79,3 +89,13 @@ class Backward(Generic[Fact]):
     def joined(self, query: Query, facts: Sequence[tuple[Fact | None, Origin]], is_open: bool) -> Fact | None:
         """The fact about a value that is one of several; `is_open`: or another one, which was not found."""
         return next((fact for fact, _ in facts if fact is not None), None)
+
+
+class BackwardSet(Backward[frozenset[Item]]):
+    """Asks for all sources of a value at once: of several values that it may be, each counts."""
+
+    def joined(
+        self, query: Query, facts: Sequence[tuple[frozenset[Item] | None, Origin]], is_open: bool
+    ) -> frozenset[Item] | None:
+        """All of them."""
+        return frozenset[Item]().union(*(fact for fact, _ in facts if fact is not None)) or None

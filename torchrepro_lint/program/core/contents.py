@@ -6,13 +6,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name, walk
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Store, Touch
 from torchrepro_lint.program.core.access import EACH, HELD, Access, AccessPath, items, key, may_be_at
 from torchrepro_lint.program.core.queries import CallSite, Origin, Query
 from torchrepro_lint.program.core.returns import frames_of
 from torchrepro_lint.program.evaluation.classes import is_static
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.handed_lists import passings
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
@@ -38,17 +39,17 @@ def put_into(ev: Evaluator, query: Query, name: str, frame: Frame) -> Iterator[O
 
 def _put_by_functions(ev: Evaluator, query: Query, name: str, frame: Frame) -> Iterator[Origin]:
     """What functions of the project put into a container that is passed to them."""
-    for call, path in frame.scope.calls:
-        for arg in call.args:
-            if dotted_name(arg.value) != name or ev.decide(path, frame) is False:
-                continue
-            for inner in frames_of(ev, call, frame):
-                node = inner.scope.node
-                if isinstance(node, tree.FunctionDef) and not any(one.scope is inner.scope for one in query.calls):
-                    skipped = 1 if inner.scope.self_name is not None and not is_static(node) else 0
-                    param = receiving_parameter(node, call, arg, skipped=skipped)
-                    if param is not None:
-                        yield from put_into(ev, query.entering(CallSite(inner.scope, call, frame)), param, inner)
+    for passing in passings(ev, frame.scope, name):
+        call = passing.call
+        if ev.decide(passing.path, frame) is False:
+            continue
+        for inner in frames_of(ev, call, frame):
+            node = inner.scope.node
+            if isinstance(node, tree.FunctionDef) and not any(one.scope is inner.scope for one in query.calls):
+                skipped = 1 if inner.scope.self_name is not None and not is_static(node) else 0
+                param = receiving_parameter(node, call, call.args[passing.number], skipped=skipped)
+                if param is not None:
+                    yield from put_into(ev, query.entering(CallSite(inner.scope, call, frame)), param, inner)
 
 
 def _rest(access: AccessPath, within: tuple[tree.Expr, ...]) -> AccessPath:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.core.backward import Backward
-from torchrepro_lint.program.core.queries import Origin, Query
+from torchrepro_lint.program.core.backward import BackwardSet
+from torchrepro_lint.program.core.queries import Query
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["Objects"]
 
 
-class Objects(Backward[frozenset[Site]]):
+class Objects(BackwardSet[Site]):
     """The places of the expressions, among those given, that make the object that a value is."""
 
     def __init__(self, ev: Evaluator, made: Iterable[tree.Expr]) -> None:
@@ -32,9 +32,3 @@ class Objects(Backward[frozenset[Site]]):
         """One of the expressions."""
         is_asked = not query.access and id(query.node) in self._made
         return frozenset((self.ev.site(query.node, query.frame),)) if is_asked else None
-
-    def joined(
-        self, query: Query, facts: Sequence[tuple[frozenset[Site] | None, Origin]], is_open: bool
-    ) -> frozenset[Site] | None:
-        """All of them: each may be the one."""
-        return frozenset[Site]().union(*(fact for fact, _ in facts if fact is not None)) or None

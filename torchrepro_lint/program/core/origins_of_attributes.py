@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
-from torchrepro_lint.facts.scopes import END, Binding, Scope
+from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.core.access import attribute, items
 from torchrepro_lint.program.core.contents import put_into
@@ -21,7 +21,7 @@ from torchrepro_lint.program.evaluation.class_stores import outside_stores
 from torchrepro_lint.program.evaluation.classes import bind_first
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.construction import init_frames
-from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
+from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field, fields_of
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
@@ -209,53 +209,37 @@ def _construction(ev: Evaluator, instance: Instance) -> tuple[tree.Call, Frame] 
 
 def _field(ev: Evaluator, query: Query, instance: Instance, attr: str, made: tuple[tree.Call, Frame] | None) -> Origins:
     """What a field of a dataclass or a named tuple is: what the construction gives it, else its default."""
-    names, defaults = _fields(ev, instance.cls)
+    fields = fields_of(ev, instance.cls)
+    names = [field.name for field in fields if field.is_positional]
     if made is not None:
         call, caller = made
         written = written_argument(call, Parameter(attr, names.index(attr) if attr in names else None))
         if written is not None:
             site = Site(caller.facts.path, call.site)
             return Origins((Origin(query.at(written, caller), "argument", site),))
-    default = defaults.get(attr)
+    field = next((field for field in fields if field.name == attr), None)
     is_spread = made is None or any(arg.star for arg in made[0].args)
-    if default is None:
+    if field is None or field.default is None:
         return Origins((), True)
-    options = tuple(_of_default(ev, query, *default))
+    options = tuple(_of_default(ev, query, field.default, field.frame))
     if not is_spread:  # it is what this construction leaves out
         options = tuple(one._replace(how="argument") for one in options)
     return Origins(options, is_spread or not options)
 
 
-def _fields(ev: Evaluator, cls: ClassValue) -> tuple[list[str], dict[str, tuple[Binding, Frame]]]:
-    """The annotated names of a class and its bases in the order of the generated `__init__`, and their defaults."""
-    names: dict[str, None] = {}
-    defaults: dict[str, tuple[Binding, Frame]] = {}
-    for base in reversed(mro(ev, cls)):
-        if isinstance(base, ClassValue):
-            body = ev.class_frame(base)
-            for statement in base.node.body:
-                match statement:
-                    case tree.Assign(targets=(tree.Name(id=name),), annotation=annotation) if annotation is not None:
-                        names.setdefault(name)
-            for name, bindings in body.scope.bindings.items():
-                if bindings and bindings[-1].kind == "assign":
-                    defaults[name] = (bindings[-1], body)
-    return list(names), defaults
-
-
-def _of_default(ev: Evaluator, query: Query, binding: Binding, frame: Frame) -> Iterator[Origin]:
+def _of_default(ev: Evaluator, query: Query, default: tree.Expr, frame: Frame) -> Iterator[Origin]:
     """What the default of a field gives: the value itself, that of `field(default=...)`, what its factory returns."""
-    match binding.node:
-        case tree.Call(args=args) as call if any(arg.keyword in ("default", "default_factory") for arg in args):
-            for arg in call.args:
+    match default:
+        case tree.Call(args=args) if any(arg.keyword in ("default", "default_factory") for arg in args):
+            for arg in args:
                 if arg.keyword == "default":
                     yield Origin(query.at(arg.value, frame), "default")
                 elif arg.keyword == "default_factory":
                     inside = query.at(arg.value, frame)
                     returned = tuple(returned_by(ev, inside, ev.values(arg.value, frame)))
                     yield from returned or (Origin(query.at(_as_call(ev, arg.value), frame), "default"),)
-        case node if node is not None and not isinstance(node, tree.Param):
-            yield Origin(query.at(node, frame, *items(binding.unpack)), "default")  # type: ignore[arg-type]
+        case _:
+            yield Origin(query.at(default, frame), "default")
 
 
 def _as_call(ev: Evaluator, func: tree.Expr) -> tree.Call:

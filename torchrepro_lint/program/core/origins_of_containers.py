@@ -54,7 +54,7 @@ def _is_of_its_loop(node: tree.Comprehension) -> bool:
 
 
 def _anywhere(query: Query, part: tree.Expr, first: Access) -> Query:
-    """The same of a part of a sum, in which an item stands at another position."""
+    """The query about one part of a sum of lists, in which an item of the sum stands at another position."""
     step = HELD if first.kind == "item" else first
     return query.below().inside(part, step)
 

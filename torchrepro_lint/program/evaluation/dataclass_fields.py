@@ -27,10 +27,18 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["as_dict", "dataclass_field", "field_names", "post_init_arguments", "read_from_outside"]
+__all__ = [
+    "DataclassField",
+    "as_dict",
+    "dataclass_field",
+    "field_names",
+    "fields_of",
+    "post_init_arguments",
+    "read_from_outside",
+]
 
 
-class _Field(NamedTuple):
+class DataclassField(NamedTuple):
     """A field, with the frame of the class that has it."""
 
     name: str
@@ -43,7 +51,7 @@ class _Field(NamedTuple):
 
 def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | None:
     """The value of a dataclass field, as the generated `__init__` would set it."""
-    fields = _fields(ev, instance.cls)
+    fields = fields_of(ev, instance.cls)
     field = next((field for field in fields if field.name == attr), None)
     if field is None:
         return None
@@ -65,12 +73,12 @@ def dataclass_field(ev: Evaluator, instance: Instance, attr: str) -> Values | No
 
 def field_names(ev: Evaluator, cls: ClassValue) -> tuple[str, ...]:
     """The names of the fields of a class, in the order in which a call gives them by position."""
-    return tuple(field.name for field in _fields(ev, cls))
+    return tuple(field.name for field in fields_of(ev, cls))
 
 
 def post_init_arguments(ev: Evaluator, instance: Instance) -> tuple[Values, ...]:
     """What the generated `__init__` hands to `__post_init__`: the fields that are an `InitVar`."""
-    handed = (field.name for field in _fields(ev, instance.cls) if _is_marked(field.annotation, "InitVar"))
+    handed = (field.name for field in fields_of(ev, instance.cls) if _is_marked(field.annotation, "InitVar"))
     return tuple(dataclass_field(ev, instance, name) or unknown() for name in handed)
 
 
@@ -88,21 +96,21 @@ def read_from_outside(ev: Evaluator, value: Value, site: Site | None) -> Values:
     """What a library gives that calls something with arguments from the command line or a file. Of a dataclass the
     fields are what the user says, and those that are dataclasses are made in the same way.
     """
-    fields = _fields(ev, value) if isinstance(value, ClassValue) else ()
+    fields = fields_of(ev, value) if isinstance(value, ClassValue) else ()
     # What holds an object of its own class may hold itself.
     anything = Arguments((), (), True, True)
     given = ev.remembered(("read-from-outside", value), lambda: _all_said(ev, fields), anything)
     return ev.call(value, given, site)
 
 
-def _all_said(ev: Evaluator, fields: tuple[_Field, ...]) -> Arguments:
+def _all_said(ev: Evaluator, fields: tuple[DataclassField, ...]) -> Arguments:
     return Arguments((), tuple((field.name, _said(ev, field), True) for field in fields), True, True)
 
 
-def _said(ev: Evaluator, field: _Field) -> Values:
+def _said(ev: Evaluator, field: DataclassField) -> Values:
     """What a field can be where the user says it."""
     kinds = ev.values(field.annotation, field.frame)
-    if kinds and all(isinstance(kind, ClassValue) and _fields(ev, kind) for kind in kinds):
+    if kinds and all(isinstance(kind, ClassValue) and fields_of(ev, kind) for kind in kinds):
         return union(*(read_from_outside(ev, kind, None) for kind in kinds))
     default = _default_of_field(ev, field.default, field.frame) if field.default is not None else NOTHING
     return union(default, unknown())
@@ -117,7 +125,7 @@ def as_dict(ev: Evaluator, value: Value, *, deep: bool) -> Values:
 
 
 def _as_dict(ev: Evaluator, value: Instance, *, deep: bool) -> Values:
-    fields = _fields(ev, value.cls)
+    fields = fields_of(ev, value.cls)
     if not fields:
         return unknown()
     entries = []
@@ -130,16 +138,16 @@ def _as_dict(ev: Evaluator, value: Instance, *, deep: bool) -> Values:
 
 
 def _is_record(ev: Evaluator, value: Value) -> bool:
-    return isinstance(value, Instance) and bool(_fields(ev, value.cls))
+    return isinstance(value, Instance) and bool(fields_of(ev, value.cls))
 
 
-def _fields(ev: Evaluator, cls: ClassValue) -> tuple[_Field, ...]:
+def fields_of(ev: Evaluator, cls: ClassValue) -> tuple[DataclassField, ...]:
     """The fields of a class, those of its bases first; one that a class defines anew stays in its place."""
     return ev.remembered(("fields", cls), lambda: _find_fields(ev, cls), ())
 
 
-def _find_fields(ev: Evaluator, cls: ClassValue) -> tuple[_Field, ...]:
-    fields: dict[str, _Field] = {}
+def _find_fields(ev: Evaluator, cls: ClassValue) -> tuple[DataclassField, ...]:
+    fields: dict[str, DataclassField] = {}
     writers = known_calls("writes_init") | known_calls("writes_init_from_environment")
     written = not writers.isdisjoint(classes.external_bases(ev, cls))
     decorators = method_words("decorators", "fields")
@@ -152,7 +160,7 @@ def _find_fields(ev: Evaluator, cls: ClassValue) -> tuple[_Field, ...]:
     return tuple(fields.values())
 
 
-def _own_fields(cls: ClassValue, frame: Frame) -> Iterator[_Field]:
+def _own_fields(cls: ClassValue, frame: Frame) -> Iterator[DataclassField]:
     """The fields that a class itself defines."""
     by_keyword = any(_says(decorator, "kw_only", True) for decorator in cls.node.decorators)
     for statement in cls.node.body:
@@ -163,7 +171,7 @@ def _own_fields(cls: ClassValue, frame: Frame) -> Iterator[_Field]:
                 elif not _is_marked(annotation, "ClassVar"):
                     is_positional = not by_keyword and not _says(default, "init", False)
                     is_positional = is_positional and not _says(default, "kw_only", True)
-                    yield _Field(name, annotation, default, frame, is_positional)
+                    yield DataclassField(name, annotation, default, frame, is_positional)
 
 
 def _says(call: tree.Expr | None, option: str, what: bool) -> bool:

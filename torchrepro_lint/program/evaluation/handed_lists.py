@@ -26,7 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Handing", "after_handing", "handings"]
+__all__ = ["Handing", "after_handing", "handings", "passings"]
 
 _BUILTINS = frozenset(dir(builtins))
 
@@ -41,25 +41,30 @@ class Handing(NamedTuple):
     number: int
 
 
-def handings(ev: Evaluator, scope: Scope, target: str) -> tuple[Handing, ...]:
+def passings(ev: Evaluator, scope: Scope, target: str) -> tuple[Handing, ...]:
     """The calls directly in a scope that are passed the dotted name `target`, in the order of the text."""
     nothing: dict[str, tuple[Handing, ...]] = {}
-    return ev.remembered(("handings", id(scope)), lambda: _find(scope), nothing).get(target, ())
+    return ev.remembered(("passings", id(scope)), lambda: _find(scope), nothing).get(target, ())
+
+
+def handings(ev: Evaluator, scope: Scope, target: str) -> tuple[Handing, ...]:
+    """Those of them that call something by its name, and no builtin, and whose argument no `*` hides."""
+    return tuple(one for one in passings(ev, scope, target) if _is_by_name(one, scope))
+
+
+def _is_by_name(handing: Handing, scope: Scope) -> bool:
+    if any(arg.star for arg in handing.call.args[: handing.number + 1]):
+        return False
+    match handing.call.func:
+        case tree.Name(id=function):
+            return function not in _BUILTINS or scope.binder(function) is not None
+    return isinstance(handing.call.func, tree.Attribute)
 
 
 def _find(scope: Scope) -> dict[str, tuple[Handing, ...]]:
     found: dict[str, list[Handing]] = {}
     for call, path in scope.calls:
-        match call.func:
-            case tree.Name(id=function) if function not in _BUILTINS or scope.binder(function) is not None:
-                pass
-            case tree.Attribute():
-                pass
-            case _:
-                continue
         for number, arg in enumerate(call.args):
-            if arg.star:
-                break
             name = dotted_name(arg.value)
             if name is not None:
                 found.setdefault(name, []).append(Handing(call.site, last_site(call), call, path, number))

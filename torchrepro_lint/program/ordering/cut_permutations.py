@@ -42,10 +42,8 @@ def pieces_of(program: Program, call: KnownCall) -> Iterator[Piece]:
 
 def is_cut_by(program: Program, piece: Piece, call: KnownCall) -> bool:
     """Whether a slice is cut from what a call gives."""
-    ev = program.ev
-    ev.begin_question()
-    client = _Permutation(ev, call.call)
-    return any(client.of(piece.node.value, frame) for frame in ev.contexts(piece.facts, piece.scope))
+    program.ev.begin_question()
+    return any(_Permutation(program.ev, call.call).of_any_caller(piece.node.value, piece.facts, piece.scope))
 
 
 class _Permutation(Backward[bool]):

@@ -16,8 +16,8 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_names, ordering_words
-from torchrepro_lint.program.core.backward import Backward
-from torchrepro_lint.program.core.queries import Origin, Query
+from torchrepro_lint.program.core.backward import BackwardSet
+from torchrepro_lint.program.core.queries import Query
 from torchrepro_lint.program.evaluation.memory import MAX_STEPS
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.order_calls import names_called
@@ -122,8 +122,8 @@ def _sources(orders: _Orders, use: _Use) -> Iterator[_Order]:
     ev = orders.ev
     ev.begin_question()
     ev.steps = max(0, MAX_STEPS - MAX_STEPS_BACK)
-    for frame in ev.contexts(use.facts, use.scope):
-        yield from sorted(orders.of(use.node, frame) or (), key=_place)
+    for found in orders.of_any_caller(use.node, use.facts, use.scope):
+        yield from sorted(found, key=_place)
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _place(order: _Order) -> tuple[Path, int, int]:
     return order.source.path, order.source.number, len(order.made)
 
 
-class _Orders(Backward[frozenset[_Order]]):
+class _Orders(BackwardSet[_Order]):
     """The listings whose order the elements of a value come in."""
 
     def __init__(self, ev: Evaluator, listings: Iterable[tree.Expr]) -> None:
@@ -170,12 +170,6 @@ class _Orders(Backward[frozenset[_Order]]):
         called = self.ev.values(call.func, query.frame)
         names = {canonical(one.name) for one in called if isinstance(one, External)}
         return bool(names & ordering_names("order_keeping"))
-
-    def joined(
-        self, query: Query, facts: Sequence[tuple[frozenset[_Order] | None, Origin]], is_open: bool
-    ) -> frozenset[_Order] | None:
-        """All of them: each may be the one."""
-        return frozenset[_Order]().union(*(fact for fact, _ in facts if fact is not None)) or None
 
 
 def _parts(node: tree.Expr) -> Sequence[tree.Expr]:

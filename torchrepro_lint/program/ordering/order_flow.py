@@ -56,7 +56,10 @@ def find_sink(
 def sink_of_use(
     program: Program, facts: ModuleFacts, use: tree.Expr, *, of_set: bool = False, is_set: bool = False
 ) -> Sink | None:
-    """The same for something that is used and has an order: `of_set`, that of a set; `is_set`, it is the set."""
+    """The first place where the order of what is used decides something; None if there is none.
+
+    `of_set`: it is the order of a set, so a look-up by position counts as well; `is_set`: what is used is that set.
+    """
     carrier = Carrier(facts, use, is_set=is_set)
     begins = list(through_use(program, carrier, use)) if isinstance(use, (tree.Attribute, tree.Call)) else [carrier]
     found = next((one for one in begins if isinstance(one, Sink)), None)

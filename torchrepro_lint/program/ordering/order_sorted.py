@@ -129,8 +129,7 @@ def _sorts(program: Program, homes: Sequence[Path]) -> Iterator[tuple[NamedCall,
 
 def _objects(objects: Objects, sort: NamedCall, receiver: tree.Expr) -> frozenset[Site]:
     """The places of the objects that a call may sort, from any of its callers."""
-    frames = objects.ev.contexts(sort.facts, sort.scope)
-    return frozenset[Site]().union(*(objects.of(receiver, frame) or frozenset() for frame in frames))
+    return frozenset[Site]().union(*objects.of_any_caller(receiver, sort.facts, sort.scope))
 
 
 def _receiver(call: tree.Call) -> tree.Expr | None:

@@ -65,8 +65,7 @@ def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
             if not isinstance(one.call.func, tree.Attribute) or not _follows(program, built, one):
                 continue
             program.ev.begin_question()
-            frames = program.ev.contexts(one.facts, one.scope)
-            if any(objects.of(one.call.func.value, frame) for frame in frames):
+            if any(objects.of_any_caller(one.call.func.value, one.facts, one.scope)):
                 if not leaves_some_out(program, one.facts, one.scope, one.call):
                     return True
     return False
