@@ -29,7 +29,7 @@ from torchrepro_lint.program.evaluation import (
     reliance,
     values,
 )
-from torchrepro_lint.program.running import call_index, callers
+from torchrepro_lint.program.running import call_index, callers, indirect_calls, named_definitions
 
 PACKAGE = Path(__file__).parents[2] / "torchrepro_lint" / "program"
 
@@ -65,6 +65,42 @@ def _calling_files(count: int) -> dict[str, str]:
     files = {f"user{number:03}.py": f"from main import f\nf('{number}', 0)\n" for number in range(count)}
     text = "SEEN = [0]\ndef f(tag, x):\n    SEEN.append(x)\ny = SEEN[flag]\n"
     return files | {"zz_last.py": "from main import f\nf('last', 4)\n", "main.py": text}
+
+
+def _held(count: int) -> str:
+    """A function under so many names, one given to the next, which is called by the last of them."""
+    names = [f"g{number} = [g{number - 1}][0]" for number in range(1, count + 1)]
+    lines = ["SEEN = [0]", "def g0(x):\n    SEEN.append(x)", "[g0][0](0)", *names, f"[g{count}][0](4)"]
+    return "\n".join([*lines, "y = SEEN[flag]", ""])
+
+
+def _held_calls(count: int) -> str:
+    calls = [f"F['f']('{number}', 0)" for number in range(count)]
+    lines = ["SEEN = [0]", "def f(tag, x):\n    SEEN.append(x)", "F = {'f': f}", *calls, "F['f']('last', 4)"]
+    return "\n".join([*lines, "y = SEEN[flag]", ""])
+
+
+def _held_in_files(count: int) -> dict[str, str]:
+    files = {f"user{number:03}.py": f"import main\n[main.f][0]('{number}', 0)\n" for number in range(count)}
+    text = "SEEN = [0]\ndef f(tag, x):\n    SEEN.append(x)\ny = SEEN[flag]\n"
+    return files | {"zz_last.py": "import main\n[main.f][0]('last', 4)\n", "main.py": text}
+
+
+def _through_modules(count: int) -> dict[str, str]:
+    """A function that is handed to one which is imported through so many modules."""
+    files = {f"m{number}.py": f"from m{number + 1} import run\n" for number in range(count)}
+    text = "from m0 import run\nSEEN = [0]\ndef f(x):\n    SEEN.append(x)\nrun(f)\n[f][0](0)\ny = SEEN[flag]\n"
+    return files | {f"m{count}.py": "def run(call):\n    call(4)\n", "main.py": text}
+
+
+def _runners(count: int) -> dict[str, str]:
+    """A function that is handed to a method, of which there are many by that name."""
+    files = {f"a{number:02}.py": "class Other:\n    def run(self, call):\n        pass\n" for number in range(count)}
+    text = (
+        "import zz_last\nSEEN = [0]\ndef f(x):\n    SEEN.append(x)\n"
+        "runner = zz_last.Runner()\nrunner.run(f)\n[f][0](0)\ny = SEEN[flag]\n"
+    )
+    return files | {"zz_last.py": "class Runner:\n    def run(self, call):\n        call(4)\n", "main.py": text}
 
 
 def _distant_calls(count: int) -> dict[str, str]:
@@ -215,6 +251,13 @@ TABLE = [
     Crossed("running/call_index.py:MAX_NEAR", lambda: _calling_files(call_index.MAX_NEAR)),
     Crossed("running/call_index.py:MAX_DISTANT", lambda: _distant_calls(call_index.MAX_DISTANT + 1)),
     Crossed("running/call_index.py:MAX_CLASSES", lambda: _subclasses(call_index.MAX_CLASSES)),
+    Crossed("running/indirect_calls.py:MAX_HOLDERS", lambda: _held(indirect_calls.MAX_HOLDERS + 1)),
+    Crossed("running/indirect_calls.py:MAX_CANDIDATES", lambda: _held_calls(indirect_calls.MAX_CANDIDATES)),
+    Crossed("running/indirect_calls.py:MAX_FILES", lambda: _held_in_files(indirect_calls.MAX_FILES)),
+    Crossed(
+        "running/named_definitions.py:MAX_REEXPORTS", lambda: _through_modules(named_definitions.MAX_REEXPORTS + 1)
+    ),
+    Crossed("running/named_definitions.py:MAX_METHOD_FILES", lambda: _runners(named_definitions.MAX_METHOD_FILES)),
     Crossed("../facts/scopes.py:MAX_BINDINGS", lambda: _several(MAX_BINDINGS + 1)),
 ]  # fmt: skip
 

@@ -19,6 +19,7 @@ from torchrepro_lint.program.running.callers import (
     calls_of_lambda,
     frame_without_callers,
     has_further_calls,
+    is_called_outside,
     is_called_unseen,
     uses_without_calls,
     visible_calls,
@@ -75,9 +76,11 @@ def _is_called_unseen(ev: Evaluator, frame: Frame) -> bool:
     scope = frame.scope
     if not isinstance(scope.node, tree.FunctionDef):
         return True
-    if is_called_unseen(scope.name) and scope.name != "__init__":
+    if is_called_unseen(scope.name) and scope.name not in ("__init__", "__call__"):
         return True
-    return has_further_calls(ev, frame.facts, scope) or any(uses_without_calls(ev, scope))
+    if has_further_calls(ev, frame.facts, scope) or is_called_outside(ev, frame.facts, scope):
+        return True
+    return any(uses_without_calls(ev, scope))
 
 
 def _calls(ev: Evaluator, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:

@@ -112,7 +112,7 @@ def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
 
 def _is_left_to_callers(program: Program, call: tree.Call, alone: Frame) -> bool:
     """Whether the call hands on a parameter that has the global generator as its default, as torch's own functions
-    have: the callers of the function decide.
+    have, or one of an object's `__call__`: the callers decide.
     """
     arg = _generator_argument(program, call, alone)
     if arg is None or not isinstance(arg.value, tree.Name):
@@ -120,10 +120,13 @@ def _is_left_to_callers(program: Program, call: tree.Call, alone: Frame) -> bool
     owner = alone.scope.binder(arg.value.id)
     return owner is alone.scope and any(
         isinstance(one.node, tree.Param)
-        and one.node.default is not None
-        and any(_is_global(value) for value in program.ev.values(one.node.default, alone.parent or alone))
+        and (owner.name == "__call__" or _is_global_by_default(program, one.node, alone.parent or alone))
         for one in owner.bindings[arg.value.id]
     )
+
+
+def _is_global_by_default(program: Program, param: tree.Param, outside: Frame) -> bool:
+    return param.default is not None and any(map(_is_global, program.ev.values(param.default, outside)))
 
 
 def _is_known(program: Program, call: tree.Call, frame: Frame) -> bool:

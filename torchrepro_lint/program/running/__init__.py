@@ -12,6 +12,8 @@ partings.py           where the ways to two events part
 callers.py            the frames in which a scope runs
 way_frames.py         whether the calls of a way come to where it leads
 call_index.py         calls by name: where to look for callers
+indirect_calls.py     calls through a parameter, an element, an attribute or a result that holds a function
+held_names.py         under which names a file holds what others stand for; named_definitions.py: what a callee names
 calls_at.py           the call at a place; callees.py: whether it is one of a certain function
 calling_places.py     where functions are called, without the frames
 references.py         where functions are handed to something that calls them

@@ -55,6 +55,7 @@ from torchrepro_lint.program.running.callees import (
     without_object,
 )
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
+from torchrepro_lint.program.running.indirect_calls import any_calls_of, calls_function, indirect_calls
 from torchrepro_lint.program.running.started_uses import started_uses
 
 if TYPE_CHECKING:
@@ -74,6 +75,7 @@ __all__ = [
     "frames_of_method",
     "has_further_calls",
     "instances_of",
+    "is_called_outside",
     "is_called_unseen",
     "is_class",
     "is_meant",
@@ -149,8 +151,15 @@ def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame
         for frame in _frames_of_calls(ev, facts, scope, outer):
             seen = True
             yield frame
-        if not seen or has_further_calls(ev, facts, scope):
+        if not seen or has_further_calls(ev, facts, scope) or is_called_outside(ev, facts, scope):
             yield from _frames_unseen(ev, scope, outer)
+
+
+def is_called_outside(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a function, which is not called by its own name, is also handed to what may call it out of sight."""
+    assert isinstance(scope.node, tree.FunctionDef)
+    by_name = scope.node.name != "__call__" and any(True for _ in calls_of(ev, facts, scope))
+    return not by_name and indirect_calls(ev, facts, scope).escapes
 
 
 def _frames_unseen(ev: Evaluator, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -193,7 +202,7 @@ def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fra
     name = scope.node.name
     if name == "__init_subclass__" and isinstance(outer.scope.node, tree.ClassDef):
         yield from _frames_of_subclasses(ev, scope, outer)
-    if is_called_unseen(name):
+    if is_called_unseen(name) and name != "__call__":
         return
     for call, frame in visible_calls(ev, facts, scope):
         yield from frames_of_call(ev, call, frame, scope, outer)
@@ -276,8 +285,8 @@ def _kept_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[
 
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
-    wanted = partial(is_function, scope=scope)
-    for one in calls_of(ev, facts, scope):
+    wanted = partial(calls_function, ev, scope)
+    for one in any_calls_of(ev, facts, scope):
         for frame in frames_meaning(ev, one, wanted):
             yield one.call, frame
 

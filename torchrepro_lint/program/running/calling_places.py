@@ -14,7 +14,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue, Value
-from torchrepro_lint.program.running.call_index import NamedCall, calls_making, calls_of
+from torchrepro_lint.program.running.call_index import NamedCall, calls_making
 from torchrepro_lint.program.running.callers import (
     MAX_CONTEXTS,
     frame_without_callers,
@@ -22,7 +22,7 @@ from torchrepro_lint.program.running.callers import (
     is_class,
     is_meant,
 )
-from torchrepro_lint.program.running.decorator_uses import is_function
+from torchrepro_lint.program.running.indirect_calls import any_calls_of, calls_function
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -43,7 +43,7 @@ def calling_places(
     """
 
     def find() -> tuple[NamedCall, ...]:
-        places = _places(ev, calls_of(ev, facts, scope), partial(is_function, scope=scope), reached)
+        places = _places(ev, any_calls_of(ev, facts, scope), partial(calls_function, ev, scope), reached)
         return tuple(islice(places, most))
 
     return ev.remembered(("calling-places", id(scope), most, reached), find, ())

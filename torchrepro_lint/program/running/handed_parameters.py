@@ -27,7 +27,6 @@ from torchrepro_lint.program.evaluation.values import (
     Unknown,
     Value,
 )
-from torchrepro_lint.program.running.call_index import calls_of
 from torchrepro_lint.program.running.callers import (
     frame_without_callers,
     is_called_unseen,
@@ -35,6 +34,7 @@ from torchrepro_lint.program.running.callers import (
     uses_without_calls,
 )
 from torchrepro_lint.program.running.decorator_uses import is_function
+from torchrepro_lint.program.running.indirect_calls import any_calls_of
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _handed(ev: Evaluator, facts: ModuleFacts, scope: Scope, name: str) -> list[
         return None
     found: list[tuple[tree.Expr, Frame]] = []
     parameter = parameter_of(scope, name)
-    for one in calls_of(ev, facts, scope):
+    for one in any_calls_of(ev, facts, scope):
         if is_meant(ev, one, partial(is_function, scope=scope)) is False:
             continue
         caller = frame_without_callers(ev, one.facts, one.scope)
