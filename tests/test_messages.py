@@ -69,3 +69,36 @@ def test_a_split_leaks_where_its_own_program_seeds_by_rank(tmp_path: Path) -> No
         ("ranks.py", 8, "the rank is part of the seed"),
     ]
     assert not check([tmp_path / "single.py"], {"select": ("TRL202",)}).findings
+
+
+_TWO_RESIZINGS = """\
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+torch.backends.cudnn.deterministic = True
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 3, 3)
+
+    def forward(self, images):
+        features = F.interpolate(self.conv(images), scale_factor=2, mode="bilinear")
+        return F.interpolate(features, scale_factor=2, mode="bicubic")
+
+
+model = Net().cuda()
+model(torch.rand(2, 3, 8, 8, device="cuda")).sum().backward()
+"""
+
+
+def test_which_other_call_keeps_an_operation_from_its_fix(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(_TWO_RESIZINGS, encoding="utf-8")
+    bilinear, bicubic = check([tmp_path], {"select": ("TRL402",)}).findings
+    assert bilinear.fix_declined is not None and "another call" in bilinear.fix_declined
+    step = bilinear.trace[-1]
+    assert "would raise" in step.note and step.location.start.row == bicubic.location.start.row
+    assert bicubic.fix_declined is not None and "make it raise" in bicubic.fix_declined

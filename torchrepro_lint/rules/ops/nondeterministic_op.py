@@ -129,7 +129,10 @@ class NondeterministicOp(Rule):
             Link(operation.site, "adds in no fixed order" if row.effect != "silent" else "differs between runs"),
             Link(operation.site, remedy, 0),
         ]
-        fix, declined = _fix(program, row, intent, raising)
+        other = raising() if row.effect == "made_deterministic" else None
+        if other is not None:
+            trace.append(Link(other.site, "would raise under it: this call has no deterministic kernel", 0))
+        fix, declined = _fix(program, row, intent, other)
         return self.finding(
             program,
             operation.site,
@@ -161,12 +164,14 @@ def _speaks_of(row: OpRow) -> bool:
     return row.effect in _EFFECTS and not row.flags & _COVERED
 
 
-def _fix(program: Program, row: OpRow, intent: Sequence[Evidence], raising: _Raising) -> tuple[Fix | None, str | None]:
+def _fix(
+    program: Program, row: OpRow, intent: Sequence[Evidence], other: Operation | None
+) -> tuple[Fix | None, str | None]:
+    """The fix, unless the flag would make this operation or the `other` one raise."""
     if row.effect != "made_deterministic":
         return None, "torch.use_deterministic_algorithms(True) would make it raise"
-    first = raising()
-    if first is not None:
-        return None, f"under torch.use_deterministic_algorithms(True), {first.short} would raise"
+    if other is not None:
+        return None, f"torch.use_deterministic_algorithms(True) would make another call of the project raise: {other.short}"
     if not intent:
         return None, "the settings ask for determinism, no switch in the program"
     return deterministic_algorithms_fix(program, intent[0])
