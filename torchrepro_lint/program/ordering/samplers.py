@@ -16,6 +16,7 @@ from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.ordering.permutations import parts_a_set
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
+from torchrepro_lint.program.running.never_read import is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
 from torchrepro_lint.program.workers.rank_names import rank_in
@@ -60,7 +61,7 @@ def unseeded_splits(program: Program, *, others: bool = False) -> Iterator[Unsee
                 if kind == "sampler":
                     if (
                         _is_a_truth_only(program, call)
-                        or _is_never_read(program, call)
+                        or is_never_read(program, call.facts, call.call)
                         or call.site in given_generators(program)
                     ):
                         break
@@ -87,20 +88,6 @@ def _is_a_truth_only(program: Program, call: KnownCall) -> bool:
     """Whether the sampler is given as `shuffle=`: nothing iterates it."""
     above = parents_of(program.ev, call.facts).of(call.call)
     return isinstance(above, tree.Arg) and above.keyword == "shuffle"
-
-
-def _is_never_read(program: Program, call: KnownCall) -> bool:
-    """Whether the sampler has a name in its function that nothing reads, below or in the next round of a loop."""
-    parents = parents_of(program.ev, call.facts)
-    match parents.of(call.call):
-        case tree.Assign(targets=(tree.Name(id=name),)) if isinstance(parents.function(call.call), tree.FunctionDef):
-            loops = {id(above) for above in parents.around(call.call) if isinstance(above, (tree.For, tree.While))}
-            return not any(
-                use.site > call.call.site or not loops.isdisjoint(map(id, parents.around(use)))
-                for use in parents.names.get(name, ())
-                if not parents.is_bound(use)
-            )
-    return False
 
 
 # --- ranks ----------------------------------------------------------------------------------------------------

@@ -171,7 +171,10 @@ def _fix(
     if row.effect != "made_deterministic":
         return None, "torch.use_deterministic_algorithms(True) would make it raise"
     if other is not None:
-        return None, f"torch.use_deterministic_algorithms(True) would make another call of the project raise: {other.short}"
+        return (
+            None,
+            f"torch.use_deterministic_algorithms(True) would make another call of the project raise: {other.short}",
+        )
     if not intent:
         return None, "the settings ask for determinism, no switch in the program"
     return deterministic_algorithms_fix(program, intent[0])

@@ -1,0 +1,63 @@
+"""Whether what is made somewhere gets a name that nothing reads, so that nothing is done with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.program.running.binding_uses import binding_uses
+from torchrepro_lint.program.running.guards import is_main_guard
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["is_never_read"]
+
+#: What may read any name of the place where it is called.
+_TABLES: Final = frozenset({"globals", "locals", "vars", "eval", "exec"})
+
+
+def is_never_read(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:
+    """Whether an expression is given to one name, alone or as one of several, and nothing reads that.
+
+    The name is one of a function or of the `__main__` block of a file: what is at the top level of a module may be
+    imported. A file that looks names up in a table (`globals()`, `locals()`) may read any.
+    """
+    parents = parents_of(program.ev, facts)
+    target = parents.target_of(made)
+    if not isinstance(target, tree.Name) or not _TABLES.isdisjoint(parents.names):
+        return False
+    scope = _scope_around(facts, parents, made)
+    if scope.node is None:
+        if not _is_of_main_block(parents, made):
+            return False
+    elif not isinstance(scope.node, tree.FunctionDef):
+        return False
+    binding = _binding_of(scope, parents, target.id, made)
+    return binding is not None and next(binding_uses(parents, facts, scope, binding), None) is None
+
+
+def _scope_around(facts: ModuleFacts, parents: Parents, made: Node) -> Scope:
+    for above in parents.around(made):
+        if isinstance(above, tree.FunctionDef | tree.ClassDef | tree.Lambda | tree.Comprehension):
+            return facts.scope_of(above)
+    return facts.scope
+
+
+def _is_of_main_block(parents: Parents, made: Node) -> bool:
+    return any(isinstance(above, tree.If) and is_main_guard(above) for above in parents.around(made))
+
+
+def _binding_of(scope: Scope, parents: Parents, name: str, made: tree.Expr) -> Binding | None:
+    """The binding that gives the name what is made; None where the function declares the name global."""
+    display = parents.of(made)
+    for binding in scope.bindings.get(name, ()):
+        if binding.node is made and not binding.unpack:
+            return binding
+        if isinstance(display, tree.Display) and binding.node is display and len(binding.unpack) == 1:
+            if display.items[binding.unpack[0]] is made:
+                return binding
+    return None
