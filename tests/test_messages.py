@@ -102,3 +102,29 @@ def test_which_other_call_keeps_an_operation_from_its_fix(tmp_path: Path) -> Non
     step = bilinear.trace[-1]
     assert "would raise" in step.note and step.location.start.row == bicubic.location.start.row
     assert bicubic.fix_declined is not None and "make it raise" in bicubic.fix_declined
+
+
+_WORDS = """\
+import random
+
+import torch
+
+torch.manual_seed(0)
+random.seed(0)
+words = list(set(open("words.txt").read().split()))
+{use}
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "decided"),
+    [
+        ("print(torch.tensor([words.index(one) for one in words[:2]]))", "the numbers of its words or classes"),
+        ("print(words[int(open('number').read())])", "what is looked up by position"),
+        ("positions = torch.randperm(len(words))[:3]\nprint([words[one] for one in positions])", "a random choice"),
+    ],
+)
+def test_what_the_order_of_a_set_decides(use: str, decided: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(_WORDS.format(use=use), encoding="utf-8")
+    (finding,) = check([tmp_path], {"select": ("TRL208",)}).findings
+    assert f"{decided} differ" in finding.message

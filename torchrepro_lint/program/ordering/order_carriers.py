@@ -16,7 +16,7 @@ __all__ = ["MAX_HOPS", "Carrier", "Sink", "SinkKind", "sink"]
 #: How often an order is followed from a function to what calls it.
 MAX_HOPS: Final = 4
 
-SinkKind = Literal["samples", "split", "index"]
+SinkKind = Literal["samples", "split", "index", "position"]
 #: The file and the expression of a set that is iterated over: sorting it there gives an order to all that follows.
 SetIteration: TypeAlias = tuple[ModuleFacts, tree.Expr]
 

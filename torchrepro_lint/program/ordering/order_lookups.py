@@ -36,11 +36,11 @@ def through_lookup(
     is it one if `i` are the ranks of such a thing, `xs[np.argsort(ys)]` sorts both, or tell which of it is wanted:
     `xs[ys == 3]` keeps the order.
     """
-    found = sink(carrier, "index", lookup, "is looked up by position")
+    found = sink(carrier, "position", lookup, "is looked up by position")
     if not decides and is_item_asked_for(program, carrier.facts, lookup):
         yield sink(carrier, "samples", lookup, "gives the item of a data set")
         return
-    if not decides and order_draws.are_drawn(program, carrier, lookup.index):
+    if order_draws.are_drawn(program, carrier, lookup.index):
         yield sink(carrier, "split", lookup, "is looked up by positions that are drawn")
         return
     ranked = _ranked(program, carrier, lookup.index)

@@ -61,6 +61,7 @@ _FIXES = {
     "samples": "the order of the samples differs in every run",
     "split": "a split, a shuffle or a random choice differs in every run",
     "index": "the numbers of its words or classes differ in every run",
+    "position": "what is looked up by position differs in every run",
 }
 _KEPT = "the set stays a set here: sort it before it is passed on, or where it is iterated over"
 
@@ -78,7 +79,7 @@ class SetIterationOrder(Rule):
             iterations = [one.site] if one.at_once else iterations_of(program, one)
             fix, declined = sort_fixes(program, iterations) if iterations is not None else (None, _KEPT)
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing.
-            order = one.sink.kind != "index"
+            order = one.sink.kind in ("samples", "split")
             yield self.finding(
                 program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order
             )

@@ -80,6 +80,7 @@ _DECIDES = {
     "samples": "the order of the samples",
     "split": "a split, a shuffle or a random choice",
     "index": "the numbers of the classes or items",
+    "position": "what is looked up by position",
 }
 _WALKED = "sort the folders and the files of each folder: `folders.sort()`, `sorted(files)`"
 
@@ -100,7 +101,7 @@ class UnsortedDirectoryListing(Rule):
             fix, declined = planned
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
             # a draw with a seed of its own was meant to give the same everywhere.
-            order = one.sink.kind != "index" and not _is_to_be_fixed(program, one)
+            order = one.sink.kind in ("samples", "split") and not _is_to_be_fixed(program, one)
             yield self.finding(
                 program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined, about_control=order
             )
