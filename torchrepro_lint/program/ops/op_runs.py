@@ -21,7 +21,7 @@ from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.regions import is_without_grad, stands_in
 from torchrepro_lint.program.ops.saved_tensors import is_custom_function
 from torchrepro_lint.program.ops.tensor_values import is_network_class
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.named_uses import is_named_by
 from torchrepro_lint.program.running.ways import (
@@ -92,9 +92,19 @@ def may_run_on_cuda(program: Program, operation: Operation) -> bool:
     """Whether the operation may run on a GPU: the program mentions one, and no proof puts its inputs on the CPU."""
     if not may_use_cuda(program, operation.site.path):
         return False
-    if operation.all_inputs(lambda one: one.on_cpu):
+    if _is_on_cpu(operation) or _is_on_cpu_for_all_callers(program, operation):
         return program.imports.any_together(operation.site.path, _DEFAULT_DEVICE)
     return True
+
+
+def _is_on_cpu(operation: Operation) -> bool:
+    return operation.all_inputs(lambda one: one.on_cpu)
+
+
+def _is_on_cpu_for_all_callers(program: Program, operation: Operation) -> bool:
+    """Whether whoever runs the function around an operation has its inputs on the CPU."""
+    frames = contexts(program.ev, operation.frame.facts, operation.frame.scope)
+    return all(_is_on_cpu(operation.at(frame)) for frame in frames)
 
 
 _HIDDEN = re.compile(rb"""CUDA_VISIBLE_DEVICES["']\]?\s*[,=]\s*["'](?:-1)?["']""")

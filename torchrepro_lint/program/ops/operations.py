@@ -7,7 +7,7 @@ module where it is constructed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +56,10 @@ class Operands:
             return None
         return named_as_data(self._nodes[0], tensor(self._ev, self._nodes[0], self._frame))
 
+    def at(self, frame: Frame) -> Operands:
+        """The same in another frame."""
+        return Operands(self._ev, self._nodes, frame)
+
     def tensors(self) -> Iterator[Tensor]:
         """Each that shows itself as one, the subject first."""
         if self.subject is not None:
@@ -79,6 +83,10 @@ class Operation:
     path: ArmPath
     operands: Operands = field(compare=False)
     given: tuple[tree.Arg, ...] = ()
+
+    def at(self, frame: Frame) -> Operation:
+        """The same operation in another frame of its scope."""
+        return replace(self, frame=frame, operands=self.operands.at(frame))
 
     @property
     def args(self) -> tuple[tree.Arg, ...]:

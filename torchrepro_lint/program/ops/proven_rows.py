@@ -7,7 +7,6 @@ does not show counts as not proven.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from torchrepro_lint.facts import tree
@@ -65,9 +64,9 @@ def rows_proven(
     proven = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict]
     if proven or None not in verdicts:
         return proven
-    open_rows = [row for row in rows if all(condition.decided_by_arguments for condition in row.when)]
+    open_rows = [row for row, verdict in zip(rows, verdicts, strict=True) if verdict is None]
     for frame in contexts(ev, operation.frame.facts, operation.frame.scope) if open_rows else ():
-        there = replace(operation, frame=frame)
+        there = operation.at(frame)
         proven = [row for row in open_rows if _all_hold(ev, there, row, flag, any_backend) is True]
         if proven:
             return proven

@@ -250,7 +250,9 @@ def _dtype(values: Values) -> bool | None:
 
 
 def _is_cpu(values: Values) -> bool:
-    return bool(values) and all(_names_cpu(value) for value in values)
+    """Whether a device is the CPU; with None it is that of the program, which is the CPU unless it says otherwise."""
+    named = [value for value in values if not (isinstance(value, Constant) and value.value is None)]
+    return bool(named) and all(_names_cpu(value) for value in named)
 
 
 def _names_cpu(value: Value) -> bool:

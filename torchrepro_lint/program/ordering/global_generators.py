@@ -144,6 +144,12 @@ def _is_used_up(program: Program, call: tree.Call, arg: tree.Arg, frame: Frame) 
     """
     if not isinstance(arg.value, tree.Call):
         return False
+    here = program.ev.site(arg.value, frame)
+    given = program.ev.values(arg.value, frame)
+    if any(
+        isinstance(value, External) or (isinstance(value, ExternalObject) and value.site != here) for value in given
+    ):
+        return False  # what a call only returns was seeded elsewhere, or not
     called = program.ev.values(call.func, frame)
     return bool(called) and all(isinstance(value, Instance) or _draws_at_once(value) for value in called)
 

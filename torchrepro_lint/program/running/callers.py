@@ -275,7 +275,9 @@ def all_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[tr
 
 
 def has_further_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether there may be calls of a function, by its name, beyond those that are looked at."""
+    """Whether there may be calls of a function beyond those that are looked at; of a lambda there always may."""
+    if not isinstance(scope.node, tree.FunctionDef):
+        return True
     return len(_kept_calls(ev, facts, scope)) > MAX_CALLS or leaves_calls_out(ev, facts, scope)
 
 

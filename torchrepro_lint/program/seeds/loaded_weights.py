@@ -24,6 +24,7 @@ from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue
 from torchrepro_lint.program.running.call_index import NamedCall, calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.turns import may_train
@@ -78,24 +79,48 @@ def _follows(program: Program, built: Sequence[tuple[Place, tree.Call]], load: N
     for place, call in built:
         if place.scope is load.scope:
             end = _end(program, place.facts, place.scope, call.site, place.arms)
-            if set(load.path) <= set(place.arms) and call.site < load.call.site < end:
+            if _without_loops(load.path, load.scope) <= set(place.arms) and call.site < load.call.site < end:
                 return True
         elif load.call.site < _end(program, load.facts, load.scope, 0, ()):
             program.ev.begin_question()
             building = ways(program.ev, place.facts, place.scope, call.site)
             loading = ways(program.ev, load.facts, load.scope, load.call.site)
-            if not runs_with(building, loading) or not all(runs_whenever(way, building) for way in loading):
+            if not runs_with(building, loading) and not _is_imported_by_all(program, building, loading):
+                continue
+            if not all(runs_whenever(way, building) for way in loading):
                 continue
             if _is_before_training(program, building, loading):
                 return True
     return False
 
 
+def _is_imported_by_all(program: Program, building: Sequence[Way], loading: Sequence[Way]) -> bool:
+    """Whether a model is built where a module is loaded, and all programs that load it load that in which the ways to
+    another place begin.
+    """
+    if not loading or any(len(way) > 1 or way[0].scope.parent is not None or way[0].path for way in building):
+        return False
+    programs = {one.path for one in entry_points(program)}
+    begins = {way[-1].facts.path for way in loading}
+    homes = {way[-1].facts.path for way in building}
+    above = {path for home in homes for path in program.imports.above(home) & programs}
+    return bool(above) and homes.isdisjoint(begins) and all(begins <= program.imports.below(one) for one in above)
+
+
+def _without_loops(path: ArmPath, scope: Scope) -> set[tuple[int, str]]:
+    """The arms around a place but for the bodies of loops: what comes by an element of a list, has one turn of the loop
+    over it at least.
+    """
+    return {step for step in path if step[0] not in scope.loops}
+
+
 def _is_before_training(program: Program, building: Sequence[Way], loading: Sequence[Way]) -> bool:
-    """Whether nothing is trained between a place and another on the ways to that."""
+    """Whether nothing is trained between a place and another on the ways to that. What a call on such a way trains, it
+    does before or after what is further on the way.
+    """
     starts = {id(one.scope): one.site for way in building for one in way}
     return all(
-        one.site < _end(program, one.facts, one.scope, starts.get(id(one.scope), 0), one.path)
+        one.site <= _end(program, one.facts, one.scope, starts.get(id(one.scope), 0), one.path)
         for way in loading
         for one in way
     )
