@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.never_read import is_never_read
+from torchrepro_lint.program.running.never_read import is_given_up, is_never_read
 from torchrepro_lint.program.running.parents import is_named, parents_of
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
@@ -25,7 +25,10 @@ class LoaderRule(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for loaders in program.asked_loader_sites():
-            if _is_only_counted(program, loaders[0]) or is_never_read(program, loaders[0].facts, loaders[0].call):
+            first = loaders[0]
+            if _is_only_counted(program, first) or any(
+                is_idle(program, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
+            ):
                 continue
             finding = self.of_site(program, loaders)
             if finding is not None:

@@ -21,6 +21,7 @@ from torchrepro_lint.program.ordering.order_flow import find_sink
 from torchrepro_lint.program.ordering.order_places import own_bindings
 from torchrepro_lint.program.ordering.walks import sink_of_walk
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.running.never_read import is_given_up
 from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
@@ -108,7 +109,7 @@ def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tr
             program.ev.begin_question()
             frame = frame_without_callers(program.ev, facts, scope)
             name = _listing(program, facts, scope, call)
-            if name and program.ev.may_run(call.site, arms, frame):
+            if name and program.ev.may_run(call.site, arms, frame) and not is_given_up(program, facts, call):
                 yield name, call
 
 

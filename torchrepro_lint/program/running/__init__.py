@@ -33,7 +33,7 @@ entry_walk.py         the walk along a whole program
 entry_path.py         what it draws and seeds, in order
 run_places.py         which places and loaders it comes by
 named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions
-never_read.py         whether what is made gets a name that nothing reads
+never_read.py         whether what is made gets a name that nothing reads, or an exception is raised below
 worker_names.py       functions that are there for the workers of a loader
 
 Conditions and loops:

@@ -1,4 +1,4 @@
-"""Whether what is made somewhere gets a name that nothing reads, so that nothing is done with it."""
+"""Whether nothing is done with what is made somewhere: its name is not read, or an exception is raised below."""
 
 from __future__ import annotations
 
@@ -14,10 +14,12 @@ from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_never_read"]
+__all__ = ["is_given_up", "is_never_read"]
 
 #: What may read any name of the place where it is called.
 _TABLES: Final = frozenset({"globals", "locals", "vars", "eval", "exec"})
+#: Statements that go on with the next one, unless they raise.
+_SIMPLE: Final = (tree.Assign, tree.AugAssign, tree.ExprStmt, tree.Assert)
 
 
 def is_never_read(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:
@@ -38,6 +40,23 @@ def is_never_read(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool
         return False
     binding = _binding_of(scope, parents, target.id, made)
     return binding is not None and next(binding_uses(parents, facts, scope, binding), None) is None
+
+
+def is_given_up(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:
+    """Whether the block in which something is made surely raises below: `files = glob(...)`, then `raise`. What stands
+    in a `try` may be caught.
+    """
+    parents = parents_of(program.ev, facts)
+    statement = parents.statement(made)
+    if not isinstance(statement, _SIMPLE) or any(isinstance(above, tree.Try) for above in parents.around(statement)):
+        return False
+    around = parents.of(statement)
+    for block in (around.body, around.orelse) if isinstance(around, tree.If) else ():
+        if statement in block:
+            below = block[block.index(statement) + 1 :]
+            last = next((one for one in below if not isinstance(one, _SIMPLE)), None)
+            return isinstance(last, tree.Raise)
+    return False
 
 
 def _scope_around(facts: ModuleFacts, parents: Parents, made: Node) -> Scope:

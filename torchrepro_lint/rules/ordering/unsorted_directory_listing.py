@@ -54,7 +54,7 @@ Not reported
       one was created: `paths[names.index(name)]`.
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
-    - Listings whose order is not seen to reach any of the uses above.
+    - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only, unless the draw that splits them has a seed of its own (`RandomState(4).shuffle(files)`). Numbers by
       position are reported everywhere.
