@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -48,6 +49,47 @@ def test_a_rule_shows_what_is_printed_on_its_example(site: Path) -> None:
     assert re.search(r"example\.py:\d+:\d+: TRL104", text)
 
 
+def test_a_rule_page_says_its_profile_severity_and_fix_and_leads_to_its_neighbours(site: Path) -> None:
+    page = (site / "rules" / "TRL208" / "index.html").read_text(encoding="utf-8")
+    cells = re.findall(r"<td>(.*?)</td>", page)[:3]
+    assert cells == ["on by default", "warning", "unsafe"]
+    footer = page[page.index("md-footer") :]
+    assert "TRL207 unsorted-directory-listing" in footer
+    assert "TRL209 split-without-random-state" in footer
+    for rule in (*all_rules(), *HOUSEKEEPING):
+        assert f'href="../{rule.code}/"' in page or rule.code == "TRL208", rule.code
+
+
+def test_each_command_shows_its_help(site: Path) -> None:
+    page = html.unescape((site / "command-line" / "index.html").read_text(encoding="utf-8"))
+    for command in ("rule", "explain", "verify", "verify compare", "report", "skill", "server", "clean", "completion"):
+        assert f"usage: torchrepro-lint {command}" in page, command
+    shown = re.findall(r"<code>(usage: .*?)</code>", page, re.DOTALL)
+    assert [line for text in shown for line in re.sub(r"<[^>]+>", "", text).splitlines() if len(line) > 80] == []
+
+
+def test_each_setting_has_an_example(site: Path) -> None:
+    page = (site / "settings" / "index.html").read_text(encoding="utf-8")
+    text = html.unescape(re.sub(r"<[^>]+>", "", page))
+    assert 'cache-dir = ".cache/torchrepro-lint"' in text
+    assert "Option: --min-severity." in text
+
+
+def test_the_index_for_language_models_names_pages_that_are_there(site: Path) -> None:
+    text = (site / "llms.txt").read_text(encoding="utf-8")
+    linked = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(linked) > 50
+    for address in linked:
+        assert address.startswith(DOCUMENTATION), address
+        assert (site / address[len(DOCUMENTATION) + 1 :] / "index.html").is_file(), address
+
+
+def test_the_pages_on_limits_and_speed_name_the_same_times() -> None:
+    """A time of a large project stands on one page."""
+    limits = (ROOT / "docs" / "pages" / "limits.md").read_text(encoding="utf-8")
+    assert not re.findall(r"(?:transformers|MONAI|timm|torch 2\.13).{0,60}seconds", limits)
+
+
 def test_the_settings_and_their_schema_are_there(site: Path) -> None:
     assert "per-file-ignores" in (site / "settings" / "index.html").read_text(encoding="utf-8")
     assert json.loads((site / "settings.schema.json").read_text(encoding="utf-8"))["$id"].startswith(DOCUMENTATION)
@@ -55,7 +97,7 @@ def test_the_settings_and_their_schema_are_there(site: Path) -> None:
 
 def test_the_options_are_there(site: Path) -> None:
     text = (site / "command-line" / "index.html").read_text(encoding="utf-8")
-    for option in ("--extend-select", "--add-noqa[=REASON]", "torchrepro-lint report [PATH]"):
+    for option in ("--extend-select", "--add-noqa[=REASON]", "torchrepro-lint report [PATH]", "--resume-first"):
         assert option in text
     assert "generate.py" not in text  # the program is called by its name, whoever asks
 

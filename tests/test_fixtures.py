@@ -77,6 +77,12 @@ def test_the_whole_folder_as_one_project() -> None:
     assert as_places(check(files).findings, FOLDER) == wanted
 
 
+def test_a_run_over_the_folder_reports_no_program_without_a_fault() -> None:
+    """The folder's settings say what the headers of its programs say: no good or fixed one is reported."""
+    files = [file for fixture in CHECKED if fixture.settings and fixture.kind != "bad" for file in fixture.files]
+    assert as_places(check(files).findings, FOLDER) == Counter()
+
+
 def test_a_bad_program_expects_a_finding_and_the_others_none() -> None:
     for fixture in EVERY:
         codes = {code for file in fixture.files for _, code in expectations(file.read_text(encoding="utf-8"))}

@@ -31,6 +31,19 @@ def test_it_is_a_schema_with_every_setting_and_its_default() -> None:
         assert PROPERTIES[key]["description"].endswith("."), key
 
 
+@pytest.mark.parametrize("name", [name for name in PROPERTIES if name != "extend"])
+def test_the_example_of_a_setting_is_taken(name: str, write) -> None:
+    (example,) = PROPERTIES[name]["examples"]
+    jsonschema.validate({name: example}, SCHEMA)
+    assert example != PROPERTIES[name].get("default")
+    if isinstance(example, dict):
+        ((key, value),) = example.items()
+        text = f"[{name}]\n{json.dumps(key)} = {json.dumps(value)}"
+    else:
+        text = f"{name} = {json.dumps(example)}"
+    load_settings(write({"torchrepro-lint.toml": text}))
+
+
 @pytest.mark.parametrize(
     ("settings", "toml"),
     [

@@ -123,6 +123,10 @@ def _dispatch(arguments: list[str], *, owns_process: bool) -> int:
             from torchrepro_lint.commands.report import report
 
             return report(rest)
+        case ["skill", *rest]:
+            from torchrepro_lint.commands.skill import skill
+
+            return skill(rest)
         case ["completion", *rest]:
             from torchrepro_lint.commands.completion import completion
 

@@ -3,9 +3,12 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from report_examples import SAFE, at, finding, report
+from report_examples import SAFE, UNSAFE, at, finding, report
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.housekeeping import HOUSEKEEPING
+from torchrepro_lint.report.next_steps import BY_HAND
+from torchrepro_lint.rules import all_rules
 
 
 def test_json_has_the_fields_of_ruff() -> None:
@@ -20,6 +23,7 @@ def test_json_has_the_fields_of_ruff() -> None:
         "location": {"row": 5, "column": 14},
         "end_location": {"row": 5, "column": 43},
         "noqa_row": 5,
+        "action": "Run `torchrepro-lint --fix src/train.py`. insert seed_worker.",
         "url": "https://torchrepro-lint.github.io/torchrepro-lint/rules/TRL101/",
         "fix": {
             "applicability": "safe",
@@ -54,6 +58,20 @@ def test_json_has_the_fields_of_ruff() -> None:
     }
     assert json.loads(report("json", [])) == []
     assert json.loads(report("json", [finding()]))[0]["fix"] is None
+
+
+def test_json_says_what_to_do_about_each_finding() -> None:
+    def action(one: Finding) -> str:
+        return str(json.loads(report("json", [one]))[0]["action"])
+
+    assert action(finding(UNSAFE)).startswith("Run `torchrepro-lint --fix --unsafe-fixes src/train.py`, and review")
+    assert action(finding()) == BY_HAND["TRL101"]
+    foreign = Finding("TRL801", "n", "m", Severity.WARNING, at(Path("/project/a.py"), 1, 1))
+    assert action(foreign) == "Run `torchrepro-lint rule TRL801`, and change the code by hand."
+
+
+def test_each_rule_says_what_to_change_by_hand() -> None:
+    assert list(BY_HAND) == [rule.code for rule in sorted((*all_rules(), *HOUSEKEEPING), key=lambda one: one.code)]
 
 
 def test_json_is_ascii_so_that_any_terminal_can_carry_it() -> None:

@@ -13,12 +13,13 @@ __all__ = ["COMMANDS", "listed_commands", "misspelt_command"]
 
 # What stands first may be one of these in place of a path.
 COMMANDS = {
-    "rule": ("[CODE]", "show the documentation of a rule, or list all rules, or some of them (TRL1)"),
-    "explain": ("FILE:LINE", "show what is found at a line, reported or not, and how a loader there is understood"),
-    "verify": ("[SCRIPT]", "run a script twice and show where the runs differ; or run fixtures and check their claims"),
+    "rule": ("[CODE]", "explain a rule, or list rules (TRL1)"),
+    "explain": ("FILE:LINE", "say why a line is reported, or is not"),
+    "verify": ("[SCRIPT]", "run a script twice and show where the runs differ"),
+    "report": ("[PATH]", "write a reproducibility report: Markdown or HTML"),
+    "skill": ("", "write a skill file for coding agents"),
     "server": ("", "run the language server, for editors"),
-    "clean": ("[PATH ...]", "delete the cached results of the projects that contain the paths"),
-    "report": ("[PATH]", "write an overview of the randomness that a project controls, in Markdown or HTML"),
+    "clean": ("[PATH ...]", "delete cached results"),
     "completion": ("SHELL", "print a completion script for a shell"),
 }
 

@@ -59,6 +59,13 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     such as a list of commands with what each does: one that is too long goes on below the beginning of its last column.
     """
 
+    def _format_action_invocation(self, action: argparse.Action) -> str:
+        """`-o, --output FILE`: the value once, behind all names of an option, as Python 3.13 has it."""
+        if not action.option_strings or action.nargs == 0:
+            return super()._format_action_invocation(action)
+        value = self._format_args(action, self._get_default_metavar_for_optional(action))
+        return f"{', '.join(action.option_strings)} {value}"
+
     def _split_lines(self, text: str, width: int) -> list[str]:
         import textwrap  # which a check does not wait for
 

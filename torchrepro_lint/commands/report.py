@@ -30,8 +30,7 @@ def report(arguments: Sequence[str]) -> int:
     """
     parser = ArgumentParser(
         f"{PROGRAM} report",
-        "Show which random number generators, orders, switches, operations and environment variables a project\n"
-        "controls, and where.",
+        "Show what a project controls of its randomness, what it does not, and where.",
     )
     parser.add_argument(
         "path", nargs="?", type=path_named, default=Path(), metavar="PATH", help="a file or folder (default: .)"

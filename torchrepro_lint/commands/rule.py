@@ -10,7 +10,7 @@ from torchrepro_lint.console import PROGRAM
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.gpu_evidence import gpu_evidence
 from torchrepro_lint.report.op_evidence import op_evidence
-from torchrepro_lint.report.rule_pages import explanation, markdown, rule_url, sections, title
+from torchrepro_lint.report.rule_pages import explanation, fixability, markdown, rule_url, sections, title
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import unknown_rule
 from torchrepro_lint.toolkit import Toolkit
@@ -79,7 +79,7 @@ def _list(rules: Sequence[RuleMetadata]) -> None:
 
 
 def _text(one: RuleMetadata) -> str:
-    about = [f"Severity: {one.severity.value}. Profile: {one.profile}. Fix: {_fix(one)}."]
+    about = [f"Severity: {one.severity.value}. Profile: {one.profile}. Fix: {fixability(one)}."]
     url = rule_url(one.code)
     parts = (
         f"{one.code} {one.name}",
@@ -89,9 +89,3 @@ def _text(one: RuleMetadata) -> str:
         gpu_evidence(one.code),
     )
     return "\n\n".join(filter(None, parts))
-
-
-def _fix(one: RuleMetadata) -> str:
-    """The word with which the documentation of fixes begins: safe, unsafe or none."""
-    word = sections(one).get("Fix safety", "None").partition(" ")[0].strip(":")
-    return {"Safe": "safe", "Unsafe": "unsafe"}.get(word, "none")

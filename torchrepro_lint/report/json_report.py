@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from torchrepro_lint.diagnostics import Edit, Finding, Location, Position
+from torchrepro_lint.report.next_steps import next_step
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.rule_pages import rule_url
@@ -19,20 +20,20 @@ def json_report(reported: ReportInput) -> Iterator[str]:
     """A list of objects, one for each finding. Rows and columns start at 1, `end_location` is exclusive. In a notebook
     they count in the cell `cell`, which is null elsewhere.
 
-    `noqa_row` is a row on which a `# noqa` comment can stand. `trace`, `name` and `fix_declined` (why a rule that has a
-    fix gives none here) are ours.
+    `noqa_row` is a row on which a `# noqa` comment can stand. Not in ruff: `action` says what to do, `trace` proves the
+    finding, and `fix_declined` says why a rule that has a fix gives none here; `name` is the rule's.
     """
-    yield json.dumps([_object(finding, reported.texts) for finding in reported.findings], indent=2)
+    yield json.dumps([_object(finding, reported) for finding in reported.findings], indent=2)
 
 
 def json_lines_report(reported: ReportInput) -> Iterator[str]:
     """The same objects, one on a line."""
     for finding in reported.findings:
-        yield json.dumps(_object(finding, reported.texts), separators=(",", ":"))
+        yield json.dumps(_object(finding, reported), separators=(",", ":"))
 
 
-def _object(finding: Finding, texts: Texts) -> dict[str, Any]:
-    path = finding.location.path
+def _object(finding: Finding, reported: ReportInput) -> dict[str, Any]:
+    path, texts = finding.location.path, reported.texts
     row = finding.statement_rows[1] if finding.statement_rows else finding.location.start.row
     return {
         "code": finding.code,
@@ -40,6 +41,7 @@ def _object(finding: Finding, texts: Texts) -> dict[str, Any]:
         "message": finding.message,
         "severity": finding.severity.value,
         **_place(finding.location, texts),
+        "action": next_step(finding, reported.may_fix, texts),
         "fix": _fix(finding, texts),
         "fix_declined": finding.fix_declined,
         "noqa_row": place(Location(path, Position(row, 1), Position(row, 1)), texts).start.row,

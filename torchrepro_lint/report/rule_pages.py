@@ -9,7 +9,7 @@ import textwrap
 
 from torchrepro_lint.rule_metadata import RESERVED, RuleMetadata
 
-__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "explanation", "markdown", "rule_url", "sections", "title"]
+__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "explanation", "fixability", "markdown", "rule_url", "sections", "title"]
 
 PROJECT = "https://github.com/torchrepro-lint/torchrepro-lint"
 DOCUMENTATION = "https://torchrepro-lint.github.io/torchrepro-lint"
@@ -43,6 +43,12 @@ def markdown(rule: RuleMetadata, level: int = 1) -> str:
     parts = [f"{marks} {rule.code} {rule.name}"]
     parts += [f"{marks}# {heading}\n\n{body}" for heading, body in sections(rule).items()]
     return "\n\n".join(parts)
+
+
+def fixability(rule: RuleMetadata) -> str:
+    """Whether `--fix` fixes what the rule finds: safe, unsafe or none, as its documentation says."""
+    word = sections(rule).get("Fix safety", "None").partition(" ")[0].strip(":")
+    return {"Safe": "safe", "Unsafe": "unsafe"}.get(word, "none")
 
 
 def rule_url(code: str) -> str | None:

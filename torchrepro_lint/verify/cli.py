@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
-import textwrap
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -120,41 +119,40 @@ torchrepro-lint verify [options] SCRIPT.py [-- ARGUMENT ...]
        torchrepro-lint verify --ops [options]"""
 
 _DESCRIPTION = """\
-Run an unmodified training script several times in fresh processes, and show where the runs first differ and why:
+Run a training script twice, unchanged, and show where the runs first differ and why:
 
   torchrepro-lint verify train.py -- --epochs 1
 
-The first runs record hashes of batches, losses and parameters. If two runs differ, the script is run again, recording
-every operation and every random number in the step where they do, and the first one that differs is shown. `compare`
-does this for two saved recordings, without torch. For fixtures, what each program claims about itself is compared with
-what is observed."""
+The first runs record hashes of batches, losses and parameters. If two runs differ, the script runs again. That run \
+records every operation and every random number of the step in question, and the first one that differs is shown.
+
+`compare` compares two saved recordings, and needs no torch. Fixtures are compared with what their headers claim."""
 
 _NAMES = "\n".join(
-    textwrap.fill(
-        perturbation.about + (f" ({', '.join(perturbation.rules)})" if perturbation.rules else ""),
-        width=100,
-        initial_indent=f"  {name:<10}",
-        subsequent_indent=" " * 12,
-    )
+    f"  {name:<10}{perturbation.about}" + (f" ({', '.join(perturbation.rules)})" if perturbation.rules else "")
     for name, perturbation in perturbations.PERTURBATIONS.items()
 )
 _PERTURBATIONS = f"""\
-what --perturb can vary, with the rules about what depends on it:
+what --perturb can vary, and the rules about it:
 {_NAMES}
 
-With --perturb, all runs have the same PYTHONHASHSEED, except that of `hashseed`, and each varied run is compared with
-the first. `resume` compares training in one go with training in two halves, and reports the RNGs whose state the second
-half did not restore:
+Each varied run is compared with the first. All runs have the same PYTHONHASHSEED, except that of `hashseed`. \
+`resume` needs the script's own options:
 
-  torchrepro-lint verify --perturb resume --resume-first "--epochs 1 --save c.pt" \\
+  torchrepro-lint verify --perturb resume \\
+    --resume-first "--epochs 1 --save c.pt" \\
     --resume-with "--epochs 2 --load c.pt" train.py -- --epochs 2"""
 
 _EPILOG = f"""\
 {_PERTURBATIONS}
 
-exit status: 0 no difference observed (fixtures: as claimed), 1 runs differ (not as claimed), 2 could not be run,
-3 plain runs agree, and the result depends on what --perturb has varied
-No number of runs proves that a program is deterministic: the verdict covers the runs that were made."""
+exit status:
+  0  no difference observed; fixtures: as claimed
+  1  runs differ; fixtures: not as claimed
+  2  could not be run
+  3  plain runs agree, and the result depends on what --perturb has varied
+
+A verdict covers the runs that were made. It does not prove that a program is deterministic."""
 
 
 def _parser() -> ArgumentParser:
