@@ -46,7 +46,9 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     """Called by mkdocs: each rule's page is in the navigation, below its family."""
     pages: list[Any] = ["rules/index.md"]
     for prefix, family in FAMILIES.items():
-        own = [{f"{rule.code} {rule.name}": f"rules/{rule.code}.md"} for rule in every_rule() if rule.code[:4] == prefix]
+        own = [
+            {f"{rule.code} {rule.name}": f"rules/{rule.code}.md"} for rule in every_rule() if rule.code[:4] == prefix
+        ]
         pages.append({f"{prefix}: {family}": own})
     assert config.nav is not None
     config.nav = [{"Rules": pages} if entry == {"Rules": "rules/index.md"} else entry for entry in config.nav]
@@ -89,8 +91,8 @@ def llms_text(config: MkDocsConfig) -> str:
     lines = [
         f"# {config.site_name}",
         "",
-        "> A linter that finds, proves and fixes what makes PyTorch training irreproducible. It needs neither torch nor "
-        "a GPU.",
+        "> A linter that finds, proves and fixes what makes PyTorch training irreproducible. It needs no torch and no "
+        "GPU.",
         "",
         "Run `torchrepro-lint --output-format json .`, and do what the field `action` of each finding says. "
         "`torchrepro-lint skill` prints a skill file for coding agents.",
@@ -129,7 +131,13 @@ def rules_page(rules: tuple[RuleMetadata, ...]) -> str:
         for rule in rules:
             if rule.code.startswith(prefix):
                 strict = "*strict*" if rule.profile == "strict" else ""
-                cells = [f"[{rule.code}]({rule.code}.md) {rule.name}", title(rule), rule.severity.value, fixability(rule), strict]
+                cells = [
+                    f"[{rule.code}]({rule.code}.md) {rule.name}",
+                    title(rule),
+                    rule.severity.value,
+                    fixability(rule),
+                    strict,
+                ]
                 lines.append(f"| {' | '.join(cells)} |")
         lines.append("")
     return "\n".join(lines)
@@ -225,7 +233,10 @@ def settings_page(schema: dict[str, Any]) -> str:
 def as_toml(name: str, value: Any) -> str:
     """A setting with a value, as it stands in `pyproject.toml`."""
     if isinstance(value, dict):
-        lines = [f"[tool.torchrepro-lint.{name}]", *(f"{json.dumps(key)} = {json.dumps(own)}" for key, own in value.items())]
+        lines = [
+            f"[tool.torchrepro-lint.{name}]",
+            *(f"{json.dumps(key)} = {json.dumps(own)}" for key, own in value.items()),
+        ]
     else:
         lines = ["[tool.torchrepro-lint]", f"{name} = {json.dumps(value)}"]
     return "```toml\n" + "\n".join(lines) + "\n```"

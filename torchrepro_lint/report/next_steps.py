@@ -18,7 +18,7 @@ BY_HAND = {
     "TRL103": "Seed with `torch.initial_seed() % 2**32` in the `worker_init_fn`: it differs in each worker.",
     "TRL104": "Seed with `torch.initial_seed() % 2**32` in the `worker_init_fn`: it differs in each epoch.",
     "TRL105": "Seed with `torch.initial_seed() % 2**32` in the `worker_init_fn`: it depends on torch's seed.",
-    "TRL106": "Pass the function itself as `worker_init_fn`, let it take the worker id, and seed with a number below 2**32.",
+    "TRL106": "Pass the function itself, let it take the worker id, and seed with a number below 2**32.",
     "TRL107": "Seed the generator of `get_worker_info().dataset` in the `worker_init_fn`, or create it in the worker.",
     "TRL108": "Seed by the index of the item, or do not seed in the code of an item.",
     "TRL109": "Seed the library's generator in the `worker_init_fn`, with `torch.initial_seed() % 2**32`.",

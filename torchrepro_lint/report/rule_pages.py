@@ -9,7 +9,17 @@ import textwrap
 
 from torchrepro_lint.rule_metadata import RESERVED, RuleMetadata
 
-__all__ = ["DOCUMENTATION", "PROJECT", "documentation", "explanation", "fixability", "markdown", "rule_url", "sections", "title"]
+__all__ = [
+    "DOCUMENTATION",
+    "PROJECT",
+    "documentation",
+    "explanation",
+    "fixability",
+    "markdown",
+    "rule_url",
+    "sections",
+    "title",
+]
 
 PROJECT = "https://github.com/torchrepro-lint/torchrepro-lint"
 DOCUMENTATION = "https://torchrepro-lint.github.io/torchrepro-lint"
