@@ -49,6 +49,17 @@ def test_findings_stand_in_cells(folder: Path, capsys) -> None:
     assert frame[-2:] == ["4 |     display(batch);", "  |"]
 
 
+def test_what_copies_of_a_notebook_repeat_is_counted_once(folder: Path, capsys) -> None:
+    folder.joinpath("train-solved.ipynb").write_text(notebook("print('solved')", *PROGRAM), encoding="utf-8")
+    assert main(["--select", "TRL101", "."]) == 1
+    out = capsys.readouterr().out
+    assert "train-solved.ipynb:cell 5:2:10: TRL101" in out
+    assert "Found 1 warning, and 1 more that copies of a notebook repeat." in out
+    folder.joinpath("train-solved.ipynb").write_text(notebook(*PROGRAM[:3], PROGRAM[3] + "\n1"), encoding="utf-8")
+    main(["--select", "TRL101", "."])
+    assert "Found 2 warnings." in capsys.readouterr().out
+
+
 def test_json_says_the_cell(folder: Path, capsys) -> None:
     main(["--select", "TRL101", "--output-format", "json", FILE])
     (finding,) = json.loads(capsys.readouterr().out)

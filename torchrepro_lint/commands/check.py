@@ -18,6 +18,7 @@ from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
 from torchrepro_lint.report.formats import OutputFormat, is_for_people, says_notes, written
 from torchrepro_lint.report.progress import Bar
+from torchrepro_lint.report.repeated import without_repeated
 from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.summary import left_to_strict, statistics, statistics_json, statistics_text, summary
 from torchrepro_lint.report.texts import Texts
@@ -141,7 +142,8 @@ def print_report(
         reported = ReportInput(report.everything, texts, colours, report.may_fix, report.errors, rules, left_out)
         print_all(written(options.output_format, reported), stream)
     if for_people and not options.quiet and not (report.errors and not report.everything):
-        print_all(summary(report.everything, report.may_fix, fixed, report.known, left_out), stream)
+        once = without_repeated(report.everything, texts)
+        print_all(summary(report.everything, report.may_fix, fixed, report.known, left_out, once), stream)
     (stream or sys.stdout).flush()
     if not options.quiet:
         if not report.files_checked:

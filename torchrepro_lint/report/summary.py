@@ -58,11 +58,13 @@ def summary(
     fixed: Sequence[Finding] = (),
     known: int = 0,
     left_out: str | None = None,
+    once: Sequence[Finding] | None = None,
 ) -> Iterator[str]:
     """How many errors and warnings there are, and how many of them `--fix` would fix. `fixed` are those that this run
-    has fixed; `known` is how many a baseline has hidden; `left_out` is the line of `left_to_strict`.
+    has fixed; `known` is how many a baseline has hidden; `left_out` is the line of `left_to_strict`; `once` are the
+    findings without those that copies of a notebook repeat.
     """
-    yield from _counts(findings, may_fix, fixed, known, passed=left_out is None)
+    yield from _counts(findings, may_fix, fixed, known, findings if once is None else once, passed=left_out is None)
     if left_out is not None:
         yield left_out
 
@@ -72,6 +74,7 @@ def _counts(
     may_fix: Callable[[Finding], bool],
     fixed: Sequence[Finding],
     known: int,
+    once: Sequence[Finding],
     *,
     passed: bool,
 ) -> Iterator[str]:
@@ -80,7 +83,8 @@ def _counts(
     if fixed:
         yield f"Found {by_severity((*fixed, *findings))} ({len(fixed)} fixed, {left} remaining).{hidden}"
     elif left:
-        yield f"Found {by_severity(findings)}.{hidden}"
+        repeated = f", and {left - len(once)} more that copies of a notebook repeat" if len(once) < left else ""
+        yield f"Found {by_severity(once)}{repeated}.{hidden}"
     else:
         yield f"{'All checks passed!' if passed else 'Found no errors or warnings.'}{hidden}"
         return
