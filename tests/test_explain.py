@@ -112,13 +112,77 @@ def test_a_line_that_workers_run(write) -> None:
         ("data, multiprocessing_context='spawn'", "  start method     'spawn'"),
         ("data, num_workers=1", "  No random draws were found in the workers."),
         ("data, num_workers=0", "  No random draws were found in the code that fetches items."),
-        ("data", "  torch is seeded  nowhere in the programs that make this loader"),
+        ("data", "  torch is seeded  unknown: no program in sight makes this loader"),
     ],
 )
 def test_one_line(write, arguments: str, line: str) -> None:
     text = "import torch\nfrom torch.utils.data import DataLoader, RandomSampler\n\ng = torch.Generator()\n\n\n"
     text += f"def build(data, flag, unknown):\n    return (\n        DataLoader({arguments})\n    )\n"
     assert line in view(write({"a.py": text}), "a.py", 9).splitlines()
+
+
+def test_a_program_in_sight_that_seeds_nothing(write) -> None:
+    text = "from torch.utils.data import DataLoader\n\n\ndef build(data):\n    return DataLoader(data)\n\n\n"
+    main = "from a import build\n\nfor batch in build([1]):\n    print(batch)\n"
+    root = write({"a.py": text, "main.py": main})
+    assert "  torch is seeded  nowhere in the programs that make this loader" in view(root, "a.py", 5).splitlines()
+
+
+NETWORK = """\
+import torch
+from torch import nn
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.conv = nn.Conv2d(3, 8, 3)
+        self.up = nn.Upsample(scale_factor=2, mode="bilinear")
+        self.nearest = nn.Upsample(scale_factor=2)
+
+    def forward(self, x):
+        x = self.up(self.nearest(self.conv(x)))
+        return nn.functional.scaled_dot_product_attention(x, x, x)
+
+
+model = Network().cuda()
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in range(3):
+    model(torch.randn(2, 3, 8, 8).cuda()).sum().backward()
+    optimizer.step()
+number = 1
+"""
+
+
+@pytest.mark.parametrize(
+    ("row", "said"),
+    [
+        (9, "  TRL402 applies if the program asks for determinism; it does not: `nn.Upsample` is nondeterministic"),
+        (10, "  `nn.Upsample`: nondeterministic on CUDA, but not with these arguments ("),
+        (14, "  TRL404 applies if the program asks for determinism; it does not: `F.scaled_dot_product_attention`"),
+        (8, "No finding is at net.py:8 itself."),
+        (20, "  `torch.randn`: draws random numbers; no rule objects to where, or to the generator"),
+        (21, "  `optimizer.step`: "),
+        (22, "  There is no call on this line that a rule is about."),
+        (17, "This finding is not reported: only the `strict` profile reports it"),
+    ],
+)
+def test_why_nothing_is_reported(write, monkeypatch, capsys, row: int, said: str) -> None:
+    monkeypatch.chdir(write({"pyproject.toml": "", "net.py": NETWORK}))
+    assert explain([f"net.py:{row}"]) == 0
+    assert said in capsys.readouterr().out
+
+
+def test_a_rule_for_another_torch(write, monkeypatch, capsys) -> None:
+    loader = "loader = DataLoader(Noisy(None), num_workers=2)\n"
+    text = "import torch\nfrom torch.utils.data import DataLoader\n\nfrom data import Noisy\n\ntorch.manual_seed(0)\n"
+    data = DATA.replace(" + self.rng.normal()", "").replace(
+        "self.transform(index + np.random.randn())", "np.random.rand()"
+    )
+    files = {"pyproject.toml": "", "requirements.txt": "torch>=2.0\n", "data.py": data, "main.py": text + loader}
+    monkeypatch.chdir(write(files))
+    assert explain(["main.py:7"]) == 0
+    assert "TRL101" in capsys.readouterr().out
 
 
 def test_ways_that_differ(write) -> None:

@@ -14,8 +14,10 @@ from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Values
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.unresolved import reason
+from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
 from torchrepro_lint.program.workers.dependence import Dependence, Term
 from torchrepro_lint.program.workers.held_generators import drawn_objects
@@ -183,7 +185,20 @@ class _View:
 
     def _seeding(self) -> str:
         found = [self._at(one.site) for one in seeding_of(self.program, self.loader)]
-        return ", ".join(dict.fromkeys(found[:_SHOWN])) if found else "nowhere in the programs that make this loader"
+        if found:
+            return ", ".join(dict.fromkeys(found[:_SHOWN]))
+        if self._is_made_in_sight():
+            return "nowhere in the programs that make this loader"
+        return "unknown: no program in sight makes this loader"
+
+    def _is_made_in_sight(self) -> bool:
+        """Whether a call of the loader is reached from the body of a module that a program runs."""
+        program, frame = self.program, self.loader.frame
+        ends = (way[-1] for way in ways(program.ev, frame.facts, frame.scope, self.loader.site.number))
+        running = frozenset().union(
+            *(program.imports.above(end.facts.path) for end in ends if end.scope.parent is None)
+        )
+        return any(one.path in running for one in entry_points(program))
 
     # --- what the workers draw --------------------------------------------------------------------------------
 

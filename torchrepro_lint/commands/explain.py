@@ -6,13 +6,18 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from torchrepro_lint.arguments import ArgumentParser
+from torchrepro_lint.commands.hypotheses import unmet_conditions
 from torchrepro_lint.commands.rule import find_rule
 from torchrepro_lint.console import PROGRAM, counted, print_errors
 from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
 from torchrepro_lint.engine import check
+from torchrepro_lint.explain import explain_line
+from torchrepro_lint.line_view import calls_at
+from torchrepro_lint.program.program import Program
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.places import place
 from torchrepro_lint.report.summary import unseeded
@@ -31,14 +36,14 @@ __all__ = ["explain"]
 
 
 def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
-    """Print what the rules find at a line, all profiles and suppressed findings included, which chains of findings
-    elsewhere pass through it, what is known about a loader that is made there, and where the rules are explained. Exit
-    status 0.
+    """Print what the rules find at a line, all profiles and suppressed findings included, or why they find nothing;
+    which chains of findings elsewhere pass through it; what is known about a loader that is made there; and where the
+    rules are explained. Exit status 0.
 
     TorchReproLintError where the place is not one.
     """
     parser = ArgumentParser(
-        f"{PROGRAM} explain", "Show what is found at a line, reported or not, and how a loader there is understood."
+        f"{PROGRAM} explain", "Say why a line is reported, or is not, and what is known about a loader there."
     )
     parser.add_argument("place", metavar="FILE:LINE", help="the line; in a notebook, FILE:cell N:LINE")
     source, cell, row = _place(parser.parse_args(arguments).place)
@@ -63,11 +68,14 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
         for finding in passing:
             print(f"  {concise(finding, texts, colours, everything.may_fix(finding))}")
         print()
-    if not at_line and not passing:
-        at = Position(row, 1)
-        print(f"No rule finds anything at {place(Location(path, at, at), texts).text.removesuffix(':1')}.\n")
     project = projects.of(path)
-    view = _view(project, toolkit, path, row, texts)
+    program = _program(project, toolkit, path)
+    if not at_line:
+        at = Position(row, 1)
+        where = place(Location(path, at, at), texts).text.removesuffix(":1")
+        print(f"No rule finds anything at {where}." if not passing else f"No finding is at {where} itself.")
+        print("\n".join(_why_silent(program, project, path, row, everything.findings, toolkit)) + "\n")
+    view = explain_line(program, path, row, texts.name)
     if view:
         print("\n".join(view) + "\n")
     print(f"torch: {described(project.target)}\n")
@@ -86,7 +94,10 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     """What keeps a finding from being reported."""
     path = finding.location.path
     settings = projects.of(path).settings
-    if not is_selected(find_rule(finding.code, toolkit.all_rules()), settings):
+    rule = find_rule(finding.code, toolkit.all_rules())
+    if not is_selected(rule, settings):
+        if is_selected(rule, replace(settings, profile="strict")):
+            return "only the `strict` profile reports it"
         return "the settings do not select it"
     if not is_severe_enough(finding, settings):
         return f"it is a {finding.severity.value}, and `min-severity` is {settings.min_severity}"
@@ -107,14 +118,21 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 
 
-def _view(project: Project, toolkit: Toolkit, path: Path, row: int, texts: Texts) -> list[str]:
-    """How the tool sees the loaders at the line, or those whose workers come by it."""
-    from torchrepro_lint.explain import explain_line
-    from torchrepro_lint.program.program import Program
-
+def _program(project: Project, toolkit: Toolkit, path: Path) -> Program:
+    """The program that the file is a part of."""
     files = project.program_of([path], Contents())
     program = toolkit.make_program(project.root, files, project.settings, project.target, {})
-    return explain_line(program, path, row, texts.name) if isinstance(program, Program) else []
+    assert isinstance(program, Program)
+    return program
+
+
+def _why_silent(
+    program: Program, project: Project, path: Path, row: int, known: Sequence[Finding], toolkit: Toolkit
+) -> list[str]:
+    """Why nothing is found at a line: which condition of a rule does not hold, or what the calls there are."""
+    lines = [f"  {one}" for one in unmet_conditions(project, path, row, known, toolkit)]
+    lines = lines or calls_at(program, path, row)
+    return lines or ["  There is no call on this line that a rule is about."]
 
 
 def _place(text: str) -> tuple[Source, int | None, int]:
