@@ -484,14 +484,15 @@ def test_explain(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     monkeypatch.chdir(root)
     assert explain(["a.py:2"], KIT) == 0
     torch = "torch: unknown, so all versions are considered; `target-torch` in the settings states it\n\n"
-    assert capsys.readouterr().out == f"No rule finds anything at a.py:2.\n\n{torch}"
+    silent = "No rule finds anything at a.py:2.\n  There is no call on this line that a rule is about.\n\n"
+    assert capsys.readouterr().out == f"{silent}{torch}"
     assert explain(["a.py:3:1"], KIT) == 0
     out = capsys.readouterr().out
     assert "a.py:3:1: TRL101 [*] found bad" in out
     assert "This finding is not reported: a comment suppresses it." in out
     assert out.endswith("\ntorchrepro-lint rule TRL101: a word that should not be there\n")
     assert explain([f"{root}/a.py:4"], KIT) == 0
-    assert "This finding is not reported: the settings do not select it." in capsys.readouterr().out
+    assert "This finding is not reported: only the `strict` profile reports it." in capsys.readouterr().out
 
 
 def test_explain_knows_the_findings_of_other_files_that_rest_on_a_line(write, capsys) -> None:

@@ -75,7 +75,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
         where = place(Location(path, at, at), texts).text.removesuffix(":1")
         print(f"No rule finds anything at {where}." if not passing else f"No finding is at {where} itself.")
         print("\n".join(_why_silent(program, project, path, row, everything.findings, toolkit)) + "\n")
-    view = explain_line(program, path, row, texts.name)
+    view = explain_line(program, path, row, texts.name) if program is not None else []
     if view:
         print("\n".join(view) + "\n")
     print(f"torch: {described(project.target)}\n")
@@ -118,20 +118,20 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 
 
-def _program(project: Project, toolkit: Toolkit, path: Path) -> Program:
-    """The program that the file is a part of."""
+def _program(project: Project, toolkit: Toolkit, path: Path) -> Program | None:
+    """The program that the file is a part of; None where the toolkit makes programs of another kind."""
     files = project.program_of([path], Contents())
     program = toolkit.make_program(project.root, files, project.settings, project.target, {})
-    assert isinstance(program, Program)
-    return program
+    return program if isinstance(program, Program) else None
 
 
 def _why_silent(
-    program: Program, project: Project, path: Path, row: int, known: Sequence[Finding], toolkit: Toolkit
+    program: Program | None, project: Project, path: Path, row: int, known: Sequence[Finding], toolkit: Toolkit
 ) -> list[str]:
     """Why nothing is found at a line: which condition of a rule does not hold, or what the calls there are."""
     lines = [f"  {one}" for one in unmet_conditions(project, path, row, known, toolkit)]
-    lines = lines or calls_at(program, path, row)
+    if not lines and program is not None:
+        lines = calls_at(program, path, row)
     return lines or ["  There is no call on this line that a rule is about."]
 
 
