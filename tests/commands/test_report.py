@@ -12,7 +12,7 @@ from notebooks import notebook
 from torchrepro_lint import __version__
 from torchrepro_lint.commands.report import report
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.report.documents import Document, Section, Table, as_html, as_markdown
+from torchrepro_lint.report.documents import Document, Section, Table, as_html, as_markdown, link
 
 FILES = {
     "pyproject.toml": "",
@@ -62,7 +62,8 @@ def rows(text: str, heading: str) -> list[list[str]]:
 def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str]) -> None:
     assert report([str(write(FILES))]) == 0
     text = capsys.readouterr().out
-    assert f"torch: \\>=2.1 (from requirements.txt). Linter: torchrepro-lint {__version__}," in text
+    assert f"torch: \\>=2.1 (from requirements.txt). torchrepro-lint {__version__}," in text
+    text = re.sub(r"\[([^]]*)\]\(\./[^)]*\)", r"\1", text)  # without the links to lines
     assert rows(text, "Programs") == [["train.py:9", "shows that it wants to repeat"]]
     assert rows(text, "Random number generators")[:3] == [
         ["Python's random module", "random.seed at train.py:10"],
@@ -77,16 +78,97 @@ def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str])
     assert variables["CUBLAS_WORKSPACE_CONFIG"] == "named in a script or configuration of the project"
     assert variables["CUDA_LAUNCH_BLOCKING"] == "not set"
     (loader,) = rows(text, "Data loading")
-    assert loader[0] == "data.py:13"
-    assert loader[2:] == ["shuffle = True", "2", "none", "none", "NumPy's global RNG"]
-    overview = {row[0]: row[1:] for row in rows(text, "Overview")}
-    assert overview["Random numbers in DataLoader workers"][0] == "1 found"
-    assert overview["Switches of cuDNN and cuBLAS"] == ["nothing found", "1"]
-    assert "TRL101 numpy-rng-in-workers" in text
-    assert "Files that were not read" not in text
+    assert loader == [
+        "data.py:13<br>torch.utils.data.DataLoader",
+        "shuffle = True<br>generator: none",
+        "2<br>worker_init_fn: none",
+        "NumPy's global RNG",
+    ]
     root: Path = write({**FILES, "broken.py": "import torch\nx = (\n"})
     report([str(root)])
-    assert "| Files that were not read, comments that suppress nothing | 1 found |" in capsys.readouterr().out
+    assert (
+        "| Files that were not read, comments that suppress nothing | | 1 finding |"
+        in capsys.readouterr().out.replace("|  |", "| |")
+    )
+
+
+def test_the_verdict_comes_first_and_says_why(write, capsys: pytest.CaptureFixture[str]) -> None:
+    assert report([str(write(FILES))]) == 0
+    text = capsys.readouterr().out
+    assert text.splitlines()[2] == "Controlled: 3 of 7. Not controlled: 2 of 7. Cannot be told: 2 of 7."
+    verdicts = {name: (verdict, why) for name, verdict, why in rows(text, "Verdict")}
+    assert verdicts["Random numbers in DataLoader workers"] == ("not controlled", "1 finding: TRL101")
+    assert verdicts["Switches of cuDNN and cuBLAS"][1].endswith("; 1 finding silenced")
+    assert verdicts["Seeds of the program"][0] == "not controlled"
+    assert verdicts["Whether two runs agree"][0] == "cannot be told"
+
+
+@pytest.mark.parametrize(
+    ("files", "subject", "verdict", "why"),
+    [
+        ({"a.py": "import torch\n"}, "Seeds of the program", "cannot be told", "no program starts in these files"),
+        (
+            {"a.py": "from torch.utils.data import DataLoader\ndef f(data):\n    return DataLoader(data)\n"},
+            "Random numbers in DataLoader workers",
+            "cannot be told",
+            "the dataset of a loader could not be followed",
+        ),
+        (
+            {"a.py": "import torch\ntorch.manual_seed(0)\ntorch.use_deterministic_algorithms(True)\n"},
+            "Operations that are nondeterministic on a GPU",
+            "controlled",
+            "`torch.use_deterministic_algorithms(True)`: others raise",
+        ),
+    ],
+)
+def test_a_verdict(write, capsys, files: dict[str, str], subject: str, verdict: str, why: str) -> None:
+    report([str(write({"pyproject.toml": "", **files}))])
+    assert [subject, verdict, why] in rows(capsys.readouterr().out, "Verdict")
+
+
+def test_the_checklist_has_answers_from_the_code(write, capsys: pytest.CaptureFixture[str]) -> None:
+    files = {**FILES, "requirements.txt": "torch==2.1.0\n", "README.md": "# X\n\n    python train.py\n"}
+    report([str(write(files))])
+    answers = {row[0]: row[1] for row in rows(capsys.readouterr().out, "Checklist for a paper")}
+    assert answers["Specification of dependencies: the version of torch"] == "yes"
+    assert answers["README with the commands that produce the results"] == "yes"
+    assert answers["Random seeds are set"] == "partly"
+    assert answers["Computing infrastructure, and run time"] == "not in the code"
+    report([str(write({**FILES, "README.md": "# X\n"}))])
+    answers = {row[0]: row[1] for row in rows(capsys.readouterr().out, "Checklist for a paper")}
+    assert answers["Specification of dependencies: the version of torch"] == "partly"
+    assert answers["README with the commands that produce the results"] == "no"
+
+
+def test_a_finding_has_its_code_and_what_to_do(write, capsys: pytest.CaptureFixture[str]) -> None:
+    root: Path = write(FILES)
+    report([str(root), "-o", str(root / "docs.md")])
+    (where, what, to_do), *_ = rows((root / "docs.md").read_text(encoding="utf-8"), "Findings")
+    assert where == "[data.py:13](./data.py#L13)"
+    assert "`return DataLoader(Noisy(), num_workers=2, shuffle=True)`" in what
+    assert to_do.startswith("Run `torchrepro-lint --fix")
+
+
+COMMIT = "0123456789abcdef0123456789abcdef01234567"
+
+
+def test_the_commit_and_the_date(write, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "86400")
+    config = '[core]\n\tbare = false\n[remote "origin"]\n\turl = git@forge.example:some/project.git\n'
+    git = {".git/HEAD": "ref: refs/heads/main\n", ".git/config": config}
+    root: Path = write({**FILES, **git, ".git/packed-refs": f"# pack-refs\n{COMMIT} refs/heads/main\n"})
+    report([str(root)])
+    text = capsys.readouterr().out
+    assert f"Commit [{COMMIT[:12]}](https://forge.example/some/project/commit/{COMMIT})" in text
+    assert ", 1970-01-02." in text
+    assert f"[data.py:13](https://forge.example/some/project/blob/{COMMIT}/data.py#L13)" in text
+    root.joinpath(".git/config").write_text("")
+    root.joinpath(".git/HEAD").write_text(COMMIT)
+    report([str(root)])
+    assert f"Commit {COMMIT[:12]}, with the files as they are" in capsys.readouterr().out
+    root.joinpath(".git/HEAD").write_text("ref: refs/../../x")
+    report([str(root)])
+    assert "No commit, 1970-01-02." in capsys.readouterr().out
 
 
 def test_only_the_path_that_is_given(write, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,7 +187,7 @@ class Page(HTMLParser):
         self.loaded: list[str] = []
 
     def handle_starttag(self, tag: str, attributes) -> None:
-        if tag != "meta":
+        if tag not in ("meta", "br"):
             self.open.append(tag)
         self.loaded += [value for key, value in attributes if key in ("src", "href")]
 
@@ -120,8 +202,9 @@ def test_a_page(write) -> None:
     page = Page()
     page.feed(text)
     assert page.open == []
-    assert page.loaded == []
-    assert "random.seed at train.py:10" in text
+    assert "./train.py#L10" in page.loaded
+    assert all(one.startswith(("./", "https://torchrepro-lint.github.io/")) for one in page.loaded)
+    assert 'random.seed at <a href="./train.py#L10">train.py:10</a>' in text
 
 
 def test_texts_stay_texts() -> None:
@@ -135,15 +218,19 @@ def test_texts_stay_texts() -> None:
     assert as_markdown(document) == (
         "# T \\<i\\>\n\na\\*b\\* \\_\\_c\\_\\_ snake_case\n\n## S\n\n| a\\|b |\n| --- |\n| x \\| \\<b\\>& |\n\n## E\n\nnone\n"
     )
-    assert "<td>x | &lt;b&gt;&amp;</td>" in as_html(document)
+    assert '<td data-label="a|b">x | &lt;b&gt;&amp;</td>' in as_html(document)
+    linked = Document("T", (f"a {link('b_c', 'x?y=&z')} `d`\ne",), ())
+    assert as_markdown(linked) == "# T\n\na [b_c](x?y=&z) `d`<br>e\n"
+    assert '<p>a <a href="x?y=&amp;z">b_c</a> <code>d</code><br>e</p>' in as_html(linked)
 
 
 def test_a_finding_of_a_notebook_stands_in_its_cell(write, capsys: pytest.CaptureFixture[str]) -> None:
     seeds = "import torch, random\ntorch.manual_seed(0)"
     root: Path = write({"pyproject.toml": "", "a.ipynb": notebook("x = 1", seeds, "print(random.random())")})
     report([str(root)])
-    ((where, rule, *_),) = rows(capsys.readouterr().out, "Findings")
-    assert (where, rule) == ("a.ipynb:cell 2:2", "TRL502 partially-seeded")
+    ((where, what, _),) = rows(capsys.readouterr().out, "Findings")
+    assert where.startswith("[a.ipynb:cell 2:2](")
+    assert what.startswith("[TRL502 partially-seeded](")
 
 
 def test_what_is_not_there(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from datetime import datetime, timezone
 from pathlib import Path
 
 from torchrepro_lint.arguments import ArgumentParser, file_named, path_named
@@ -11,9 +13,11 @@ from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.report.documents import as_html, as_markdown
+from torchrepro_lint.report.source_links import SourceLinks
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.contents import Contents
+from torchrepro_lint.source.git_head import git_head
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
 from torchrepro_lint.source.write import write_output
@@ -51,7 +55,8 @@ def report(arguments: Sequence[str]) -> int:
     if form is None:
         parser.error(f"{output} ends neither in .md nor in .html: choose the format with --output-format")
 
-    text, errors = _state(options.path, html=form == "html")
+    folder = absolute(output).parent if output is not None else Path.cwd()
+    text, errors = _state(options.path, folder, html=form == "html")
     if output is None:
         sys.stdout.write(text)
     else:
@@ -68,8 +73,8 @@ def _form_of(output: Path | None) -> str | None:
     return "markdown" if output is None else _ENDINGS.get(output.suffix.lower())
 
 
-def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
-    from torchrepro_lint.overview import overview_of
+def _state(path: Path, written_in: Path, *, html: bool) -> tuple[str, Sequence[str]]:
+    from torchrepro_lint.overview import Found, overview_of
     from torchrepro_lint.program.program import Program
 
     projects = Projects({"profile": "strict"})
@@ -87,7 +92,21 @@ def _state(path: Path, *, html: bool) -> tuple[str, Sequence[str]]:
     files = project.program_of(own, Contents())
     program = Toolkit().make_program(project.root, files, project.settings, project.target, {})
     assert isinstance(program, Program)
-    document = overview_of(
-        program, frozenset(own), shown.findings, silenced, Texts(folder=project.root), folder.name or str(folder)
+    found = Found(
+        program,
+        frozenset(own),
+        shown.findings,
+        silenced,
+        Texts(folder=project.root),
+        SourceLinks(written_in, git_head(project.root)),
+        shown.may_fix,
     )
+    document = overview_of(found, folder.name or str(folder), _today())
     return (as_html if html else as_markdown)(document), shown.errors
+
+
+def _today() -> str:
+    """The date of the report; that of `SOURCE_DATE_EPOCH` where it is set, so that a build can be repeated."""
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    now = datetime.fromtimestamp(int(epoch), timezone.utc) if epoch.isdecimal() else datetime.now(timezone.utc)
+    return now.date().isoformat()

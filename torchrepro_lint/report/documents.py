@@ -1,6 +1,6 @@
 """A document of headings, paragraphs and tables, as Markdown or as one page of HTML.
 
-Its texts are plain, but for code between backticks.
+Its texts are plain, but for code between backticks, links that `link` makes, and line breaks.
 """
 
 from __future__ import annotations
@@ -10,7 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-__all__ = ["Document", "Section", "Table", "as_html", "as_markdown"]
+__all__ = ["Document", "Section", "Table", "as_html", "as_markdown", "link"]
+
+
+# Characters for private use, which no text has: they enclose a link, and stand between its text and its target.
+_OPEN, _MIDDLE, _CLOSE = "\ue000", "\ue001", "\ue002"
+_LINK = re.compile(f"{_OPEN}([^{_OPEN}-{_CLOSE}]*){_MIDDLE}([^{_OPEN}-{_CLOSE}]*){_CLOSE}")
+
+
+def link(text: str, target: str) -> str:
+    """A text that leads to an address, as a part of a text of a document."""
+    return f"{_OPEN}{text}{_MIDDLE}{target}{_CLOSE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +81,28 @@ _CODE = re.compile(r"(`[^`]+`)")
 
 
 def _marked(text: str) -> str:
+    return "<br>".join(_marked_line(line) for line in text.split("\n"))
+
+
+def _marked_line(text: str) -> str:
+    # Every third part is the text of a link, and the one behind it its target.
+    parts = _LINK.split(text)
+    shown = [_marked_text(part) for part in parts[::3]]
+    links = [f"[{_marked_text(text)}]({target})" for text, target in zip(parts[1::3], parts[2::3], strict=True)]
+    return "".join(part for pair in zip(shown, [*links, ""], strict=True) for part in pair)
+
+
+def _marked_text(text: str) -> str:
     # Every second part is code, in which only the end of a cell is read as anything.
-    parts = _CODE.split(" ".join(text.split()))
+    parts = _CODE.split(re.sub(r"\s+", " ", text))
     parts[::2] = [_SPECIAL.sub(lambda found: "\\" + found[0], part) for part in parts[::2]]
     parts[1::2] = [part.replace("|", "\\|") for part in parts[1::2]]
     return "".join(parts)
 
 
 def _html(text: str) -> str:
-    return _CODE.sub(lambda found: f"<code>{found[0][1:-1]}</code>", escape(text))
+    escaped = _CODE.sub(lambda found: f"<code>{found[0][1:-1]}</code>", escape(text))
+    return _LINK.sub(r'<a href="\2">\1</a>', escaped).replace("\n", "<br>")
 
 
 def _html_body(document: Document) -> Iterator[str]:
@@ -92,17 +115,31 @@ def _html_body(document: Document) -> Iterator[str]:
             header = "".join(f'<th scope="col">{_html(cell)}</th>' for cell in section.table.header)
             yield f'<div class="table"><table>\n<thead><tr>{header}</tr></thead>\n<tbody>'
             for row in section.table.rows:
-                yield f"<tr>{''.join(f'<td>{_html(cell)}</td>' for cell in row)}</tr>"
+                cells = zip(section.table.header, row, strict=True)
+                yield f"<tr>{''.join(_html_cell(label, cell) for label, cell in cells)}</tr>"
             yield "</tbody></table></div>"
+
+
+def _html_cell(label: str, cell: str) -> str:
+    """A cell; on a narrow screen, where rows stand below each other, its label is shown."""
+    return f'<td data-label="{escape(label)}">{_html(cell)}</td>'
 
 
 _STYLE = """
 :root { color-scheme: light dark; --line: #8886; --head: #8882; }
-body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 72rem; padding: 0 1rem; }
+body { font: 16px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 64rem; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2rem; }
-.table { overflow-x: auto; }
-table { border-collapse: collapse; font-size: 0.9rem; }
+table { border-collapse: collapse; font-size: 0.9rem; width: 100%; }
 th, td { border: 1px solid var(--line); padding: 0.3rem 0.6rem; text-align: left; vertical-align: top; }
 th { background: var(--head); }
+td, p { overflow-wrap: anywhere; }
+td:first-child { min-width: 12rem; }
+code { white-space: pre-wrap; }
+@media (max-width: 45rem) {
+  table, tbody, tr, td { display: block; } thead { display: none; }
+  tr { border-top: 2px solid var(--line); padding: 0.4rem 0; } td { border: 0; padding: 0.1rem 0; }
+  td:not(:first-child):not(:empty)::before { content: attr(data-label) ": "; opacity: 0.7; }
+  td:first-child { font-weight: 600; min-width: 0; }
+}
 @media print { body { max-width: none; margin: 0; } }
 """
