@@ -25,11 +25,12 @@ from torchrepro_lint.program.evaluation import (
     expressions,
     memory,
     narrowing,
+    outside_stores,
     python_calls,
     reliance,
     values,
 )
-from torchrepro_lint.program.running import call_index, callers, indirect_calls, named_definitions
+from torchrepro_lint.program.running import call_index, callers, indirect_calls, named_definitions, property_sets
 
 PACKAGE = Path(__file__).parents[2] / "torchrepro_lint" / "program"
 
@@ -101,6 +102,21 @@ def _runners(count: int) -> dict[str, str]:
         "runner = zz_last.Runner()\nrunner.run(f)\n[f][0](0)\ny = SEEN[flag]\n"
     )
     return files | {"zz_last.py": "class Runner:\n    def run(self, call):\n        call(4)\n", "main.py": text}
+
+
+def _set_from_outside(count: int) -> dict[str, str]:
+    files = {f"user{number:03}.py": "import main\nmain.VALUE = 0\n" for number in range(count)}
+    text = "VALUE = 0\ndef get():\n    return VALUE\ny = get()\n"
+    return files | {"zz_last.py": "import main\nmain.VALUE = 4\n", "main.py": text}
+
+
+def _property_set_from_outside(count: int) -> dict[str, str]:
+    files = {f"user{number:03}.py": "import main\nmain.a.x = 0\n" for number in range(count)}
+    text = (
+        "class A:\n    @property\n    def x(self):\n        return self._x\n"
+        "    @x.setter\n    def x(self, x):\n        self._x = x\na = A()\ny = a.x\n"
+    )
+    return files | {"zz_last.py": "import main\nmain.a.x = 4\n", "main.py": text}
 
 
 def _distant_calls(count: int) -> dict[str, str]:
@@ -258,6 +274,8 @@ TABLE = [
         "running/named_definitions.py:MAX_REEXPORTS", lambda: _through_modules(named_definitions.MAX_REEXPORTS + 1)
     ),
     Crossed("running/named_definitions.py:MAX_METHOD_FILES", lambda: _runners(named_definitions.MAX_METHOD_FILES)),
+    Crossed("evaluation/outside_stores.py:MAX_FILES", lambda: _set_from_outside(outside_stores.MAX_FILES)),
+    Crossed("running/property_sets.py:MAX_FILES", lambda: _property_set_from_outside(property_sets.MAX_FILES)),
     Crossed("../facts/scopes.py:MAX_BINDINGS", lambda: _several(MAX_BINDINGS + 1)),
 ]  # fmt: skip
 

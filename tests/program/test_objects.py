@@ -21,7 +21,7 @@ ATTRIBUTES = [
     (
         "class A:\n    def __init__(self, p=None): self.p = p\n    @property\n    def p(self): return self._p\n"
         "    @p.setter\n    def p(self, v): self._p = v or 3\nx = A().p",
-        "3 | ?",
+        "3",
     ),
     ("class A:\n    @staticmethod\n    def s(a): return a\nx = A().s(2)", "2"),
     ("class A:\n    @classmethod\n    def c(cls): return cls()\nx = A.c()", "A()"),

@@ -95,8 +95,12 @@ class _Builder:
         self, scope: Scope, target: tree.Attribute | tree.Subscript, kind: str, value: tree.Expr, order: int,
         path: Path, unpack: tuple[int, ...] = (),
     ) -> None:  # fmt: skip
-        """Binds an attribute of `self` that is set."""
+        """Binds an attribute of `self` that is set, and a global name that a module sets by `globals()["name"]`."""
         match target:
+            case tree.Subscript(
+                value=tree.Call(func=tree.Name(id="globals"), args=()), index=tree.Const(value=str() as name)
+            ) if scope.parent is None and name.isidentifier():
+                self.bind(scope, name, kind, value, order, path, unpack)
             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == _self_name_in(scope):
                 self.bind(scope, f"self.{attr}", kind, value, order, path, unpack)
 
@@ -229,7 +233,8 @@ class _Builder:
                 scope.note_statement(handler.type.site, path)
                 self.expression(handler.type, scope, path)
             if handler.name is not None:
-                self.bind(scope, handler.name, "opaque", None, handler.site, (*path, (site, name)))
+                kind = "caught" if handler.type is not None else "opaque"
+                self.bind(scope, handler.name, kind, handler.type, handler.site, (*path, (site, name)))
             self.arm(scope, site, name, handler.body, path)
         # After the handlers, as in the text: statements are noted in the order of their sites.
         self.block(statement.orelse, scope, inside)

@@ -50,8 +50,8 @@ class Binding:
     `kind` says how to interpret `node`: "assign" (an expression; `unpack` are the positions taken out of it, where a
     negative one counts from the end), "rest" (a starred target: the last two of `unpack` are how many items stand
     before it and behind it), "augmented" (an AugAssign), "element" (an expression that is iterated over), "context"
-    (an expression entered by `with`), "import", "import-from", "function", "class", "param", "delete" or "opaque" (an
-    exception, a name in a pattern of which it is not known what it gets).
+    (an expression entered by `with`), "import", "import-from", "function", "class", "param", "delete", "caught" (the
+    expression for the classes of an exception) or "opaque" (a name in a pattern of which it is not known what it gets).
     """
 
     name: str

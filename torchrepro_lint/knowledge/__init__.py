@@ -36,6 +36,7 @@ training_hooks.py   what frameworks call in each epoch or step
 
 Words:
 calls.py            what calls do, as far as no other table says it; passing.py: what they pass on of their arguments
+applying.py         calls that call the function that they are given
 method_words.py     methods that are known by their plain names
 function_words.py   what names of functions, classes and files say
 program_words.py    words that say something of a whole program

@@ -1,4 +1,6 @@
-"""A look at a text for calls of a name, for decorators, or for subclasses of a class, before anything is parsed."""
+"""A look at a text for calls of a name, decorators, subclasses of a class, or attributes that are set, before anything
+is parsed.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,15 @@ from typing import Final
 
 from torchrepro_lint.program.word_index import any_word
 
-__all__ = ["bases_in", "decorated_with", "decorators_in", "may_call", "subclass_of"]
+__all__ = [
+    "bases_in",
+    "decorated_with",
+    "decorators_in",
+    "may_call",
+    "set_attribute",
+    "set_attributes_in",
+    "subclass_of",
+]
 
 _FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
 _PRECEDED = re.compile(rb"(?:[=(,]|\belse\b)[\s\\(]*(?:[^\s=(,]+[.])?[\s\\]*\Z")
@@ -66,3 +76,21 @@ def bases_in(data: bytes) -> bytes:
     # One class may seem to be in the list of another, where a text has the word: each is looked at.
     found = (_CLASS_AND_BASES.match(data, word.start()) for word in _CLASS_WORD.finditer(data))
     return re.sub(_COMMENT, b" ", b" ".join(match[1] for match in found if match is not None))
+
+
+# `name.attribute =`, with an annotation or without, and `setattr(name, "attribute", ...)`, but for those of `self`.
+_SET: Final = re.compile(
+    rb"(?<![\w.])(?!(?:self|cls)\b)[^\W\d]\w*[ \t]*\.[ \t]*(\w+)[ \t]*(?::[^\n=]*)?=(?!=)"
+    rb"|\bsetattr\(\s*[^\W\d]\w*\s*,\s*[\"'](\w+)[\"']"
+)
+
+
+@cache
+def set_attribute(name: str) -> re.Pattern[bytes]:
+    """Finds where an attribute of that name may be set on what a plain name stands for."""
+    return re.compile(rb"(?:\.[ \t]*%s[ \t]*(?::[^\n=]*)?=(?!=)|[\"']%s[\"'])" % (name.encode(), name.encode()))
+
+
+def set_attributes_in(data: bytes) -> bytes:
+    """The names of the attributes that a text sets on what a plain name stands for: some of `set_attribute`'s."""
+    return b" ".join(one or other for one, other in _SET.findall(data))

@@ -12,7 +12,15 @@ from functools import cached_property
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.program.call_words import bases_in, decorated_with, decorators_in, may_call, subclass_of
+from torchrepro_lint.program.call_words import (
+    bases_in,
+    decorated_with,
+    decorators_in,
+    may_call,
+    set_attribute,
+    set_attributes_in,
+    subclass_of,
+)
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.word_index import WordIndex, any_word, finds
 from torchrepro_lint.source.contents import Read
@@ -87,6 +95,10 @@ class ProjectTexts:
     def _words_of_bases(self) -> WordIndex:
         return WordIndex(map(bases_in, self._texts()))
 
+    @cached_property
+    def _words_of_set_attributes(self) -> WordIndex:
+        return WordIndex(map(set_attributes_in, self._texts()))
+
     def _texts(self) -> Iterator[bytes]:
         return (source.searched if source is not None else b"" for source in map(self._source, self.files))
 
@@ -99,6 +111,8 @@ class ProjectTexts:
             self._words_of_decorators.replace(number, decorators_in(before), decorators_in(after))
         if "_words_of_bases" in self.__dict__:
             self._words_of_bases.replace(number, bases_in(before), bases_in(after))
+        if "_words_of_set_attributes" in self.__dict__:
+            self._words_of_set_attributes.replace(number, set_attributes_in(before), set_attributes_in(after))
         self._candidates.clear()
 
     def containing(self, word: str) -> tuple[Path, ...]:
@@ -134,6 +148,14 @@ class ProjectTexts:
             return self._searched(pattern, self.containing(name))
         self.looks.pattern(pattern)
         return [self.files[number] for number in self._words_of_decorators.holding(name.encode())]
+
+    def setting(self, name: str) -> list[Path]:
+        """The files that may set an attribute of that name on what a plain name stands for, a module perhaps."""
+        pattern = set_attribute(name)
+        if not name.isascii():
+            return self._searched(pattern, self.containing(name))
+        self.looks.pattern(pattern)
+        return [self.files[number] for number in self._words_of_set_attributes.holding(name.encode())]
 
     def may_subclass(self, path: Path, name: str) -> bool:
         """Whether a file that can be read may define a class that has a base of that name."""

@@ -9,6 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.names import star_sources
+from torchrepro_lint.program.evaluation.outside_stores import bound_outside
 from torchrepro_lint.program.evaluation.scoping import frames_of_name
 from torchrepro_lint.program.evaluation.values import ModuleValue
 
@@ -31,6 +32,8 @@ def definitions(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[list
         bindings, certain = current.scope.reaching(name, place, lambda path, at=current: ev.decide(path, at))  # type: ignore[misc]
         if bindings and (certain or not isinstance(current.scope.node, tree.ClassDef)):
             found = [one for binding in bindings for one in _in_frames(ev, binding, current)]
+            if place == END and current.scope.parent is None:
+                found += [Definition(*one) for one in bound_outside(ev, current.facts, name)]
             return found, certain and len(bindings) <= MAX_BINDINGS
     return list(_from_stars(ev, name, ev.module_frame(frame.facts))), False
 

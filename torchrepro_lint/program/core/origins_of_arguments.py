@@ -26,6 +26,7 @@ from torchrepro_lint.program.running.callers import (
 )
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.decorator_uses import is_function
+from torchrepro_lint.program.running.property_sets import property_sets
 from torchrepro_lint.program.running.started_uses import started_calls
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def _is_called_unseen(ev: Evaluator, frame: Frame) -> bool:
         return True
     if has_further_calls(ev, frame.facts, scope) or is_called_outside(ev, frame.facts, scope):
         return True
-    return any(uses_without_calls(ev, scope))
+    return any(uses_without_calls(ev, frame.facts, scope))
 
 
 def _calls(ev: Evaluator, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:
@@ -90,6 +91,7 @@ def _calls(ev: Evaluator, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:
         yield from visible_calls(ev, frame.facts, scope)
         yield from _constructions(ev, frame)
         yield from started_calls(ev, scope)
+        yield from ((call, caller) for call, _, caller in property_sets(ev, frame.facts, scope))
     elif frame.parent is not None:
         yield from calls_of_lambda(ev, frame.facts, scope, frame.parent)
 

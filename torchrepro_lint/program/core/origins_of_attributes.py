@@ -17,13 +17,13 @@ from torchrepro_lint.program.core.origins_of_names import of_definitions, of_glo
 from torchrepro_lint.program.core.queries import CallSite, Origin, Origins, Query
 from torchrepro_lint.program.core.returns import returned_by
 from torchrepro_lint.program.evaluation.attributes import find_method, mro
-from torchrepro_lint.program.evaluation.class_stores import outside_stores
 from torchrepro_lint.program.evaluation.classes import bind_first
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field, fields_of
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
 from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.outside_stores import outside_stores
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     ExternalObject,

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.applying import GIVES_RESULT, Applying
+from torchrepro_lint.program.core.access import attribute
 from torchrepro_lint.program.core.origins_of_attributes import of_objects
 from torchrepro_lint.program.core.passed_on import passed_on
-from torchrepro_lint.program.core.queries import Origins, Query
+from torchrepro_lint.program.core.queries import Origin, Origins, Query
 from torchrepro_lint.program.core.returns import returned_by
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, Instance, MethodValue, Partial
+from torchrepro_lint.program.running.applied_calls import applied_call
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -33,7 +37,21 @@ def of_call(ev: Evaluator, query: Query, node: tree.Call) -> Origins | None:
             isinstance(one, (FunctionValue, MethodValue, Partial, Instance, ClassValue)) for one in functions
         )
         return Origins(tuple(options), not followed)
+    applied = applied_call(ev, node, query.frame)
+    if applied is not None and (results := tuple(_of_applied(ev, query, *applied))):
+        return Origins(results, True)
     return passed_on(ev, query, node, functions)
+
+
+def _of_applied(ev: Evaluator, query: Query, called: tree.Call, kind: Applying) -> Iterator[Origin]:
+    """What a function returns that a library calls."""
+    first = query.access[0] if query.access else None
+    if kind == "elements" and (first is None or not first.is_into_container):
+        return
+    if kind == "later" and first != attribute(GIVES_RESULT):
+        return
+    asked = query if kind == "at_once" else query.below()
+    yield from returned_by(ev, asked, ev.values(called.func, query.frame), called)
 
 
 def _of_object(ev: Evaluator, query: Query, node: tree.Call) -> Origins | None:

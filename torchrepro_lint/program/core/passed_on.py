@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.applying import GIVES_RESULT
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.passing import passing_calls
 from torchrepro_lint.program.core.access import EACH, HELD, Access, attribute, key
@@ -112,6 +113,8 @@ def _of_method(ev: Evaluator, query: Query, node: tree.Call, receiver: tree.Expr
         return _looked_up(query, receiver, key(known.value) if known is not None else HELD, given[1:])
     if attr in _TAKES_OUT and not given:
         return _parts(query.inside(receiver, HELD))
+    if attr == GIVES_RESULT and not given:
+        return _parts(query.inside(receiver, attribute(GIVES_RESULT)))
     if first is None:
         return None
     if attr == "copy" and not given:

@@ -28,6 +28,7 @@ attributes.py        what `value.attr` is
 instances.py         the attributes of objects; own_attributes.py: what a method has assigned itself;
                      open_attributes.py: what is set by names that the text does not show
 class_stores.py      what is assigned to a class outside of its body
+outside_stores.py    what is assigned to attributes of objects, and to global names of modules, from outside
 descriptors.py       methods that a call makes, such as `partialmethod`
 dataclass_fields.py  fields of dataclasses; named_tuples.py: items of named tuples
 enumerations.py      members of enumerations

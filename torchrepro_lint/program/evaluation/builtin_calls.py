@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.applying import GIVES_RESULT, Applying, applying
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
@@ -57,7 +58,20 @@ def external_result(ev: Evaluator, function: External, arguments: Arguments, sit
     return _known_result(ev, function.name, arguments, site)
 
 
+def _applied(ev: Evaluator, kind: Applying, arguments: Arguments) -> Values:
+    """What a function gives that a library calls, with the further arguments or with elements of them."""
+    rest = arguments.positional[1:]
+    if kind == "elements":
+        given = Arguments(tuple(ev.elements(values) for values in rest), (), arguments.open_positional)
+        return values_of(SequenceValue("generator", None, ev.call_all(first_argument(arguments), given, None)))
+    given = Arguments(rest, arguments.keywords, arguments.open_positional, arguments.open_keywords)
+    return ev.call_all(first_argument(arguments), given, None)
+
+
 def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | None) -> Values:
+    kind = applying(name)
+    if kind in ("elements", "at_once") and arguments.positional:
+        return _applied(ev, kind, arguments)
     known = external_callable(name)
     if known is not None and known.returns is not None:
         returns = known.returns
@@ -156,6 +170,8 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
             if is_registry(receiver) and attr in ("get", "build", "__getitem__"):
                 entries = registered(ev, receiver)
                 return ev.call_all(entries, Arguments((), (), True, True), site) if attr == "build" else entries
+            if attr == GIVES_RESULT and applying(name) == "later" and receiver.arguments is not None:
+                return _applied(ev, "later", receiver.arguments)
             full = canonical(f"{name}.{attr}")
             if full.count(".") > MAX_DOTS:
                 return unknown()

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import END, Scope, Store
+from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.arguments import bound_frame
 from torchrepro_lint.program.evaluation.classes import decorator_name, mro
 from torchrepro_lint.program.evaluation.containers import unpack
 from torchrepro_lint.program.evaluation.frames import enclosing_frame
 from torchrepro_lint.program.evaluation.names import binding_values
+from torchrepro_lint.program.evaluation.outside_stores import outside_stores
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -27,7 +27,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["assigned_to_class", "outside_stores"]
+__all__ = ["assigned_to_class"]
 
 
 def assigned_to_class(ev: Evaluator, cls: ClassValue, attr: str) -> Values:
@@ -65,30 +65,3 @@ def _by_name(ev: Evaluator, cls: ClassValue, attr: str) -> Iterator[Values]:
         assert isinstance(store.target, tree.Attribute)
         if any(isinstance(one, ClassValue) and one.node is cls.node for one in ev.values(store.target.value, frame)):
             yield unpack(ev, ev.values(store.value, frame), store.unpack)
-
-
-def outside_stores(ev: Evaluator, facts: ModuleFacts) -> dict[str, list[tuple[Scope, Store]]]:
-    """The assignments of a file to `name.attr` and `part.dataset.attr`, by the attribute; those to attributes of `self`
-    and `cls` are left out.
-    """
-    return ev.remembered(("outside-stores", id(facts)), lambda: _collect_stores(facts), {})
-
-
-def _collect_stores(facts: ModuleFacts) -> dict[str, list[tuple[Scope, Store]]]:
-    stores: dict[str, list[tuple[Scope, Store]]] = {}
-    for scope in facts.walk_scopes():
-        for store in scope.stores:
-            target = store.target
-            if isinstance(target, tree.Attribute) and not store.augmented:
-                if _is_another(target.value):
-                    stores.setdefault(target.attr, []).append((scope, store))
-    return stores
-
-
-def _is_another(owner: tree.Expr) -> bool:
-    match owner:
-        case tree.Name(id=name):
-            return name not in ("self", "cls")
-        case tree.Attribute(value=tree.Name() | tree.Attribute() | tree.Subscript(), attr="dataset"):
-            return True
-    return False

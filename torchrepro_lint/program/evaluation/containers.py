@@ -52,8 +52,7 @@ def elements(ev: Evaluator, values: Values) -> Values:
             case Instance():
                 iterators = ev.attribute(value, "__iter__")
                 if iterators:
-                    made = ev.call_all(iterators, Arguments(), None)
-                    parts.append(union(*(v.elements() if isinstance(v, SequenceValue) else unknown() for v in made)))
+                    parts.extend(_given_next(ev, one) for one in ev.call_all(iterators, Arguments(), None))
                 else:
                     getters = ev.attribute(value, "__getitem__")
                     parts.append(ev.call_all(getters, Arguments((unknown(),)), None) if getters else unknown())
@@ -62,6 +61,14 @@ def elements(ev: Evaluator, values: Values) -> Values:
             case _:
                 parts.append(unknown())
     return union(*parts) if parts else NOTHING
+
+
+def _given_next(ev: Evaluator, iterator: Value) -> Values:
+    """What an iterator gives, one after the other."""
+    if isinstance(iterator, SequenceValue):
+        return iterator.elements()
+    following = ev.attribute(iterator, "__next__") if isinstance(iterator, Instance) else NOTHING
+    return ev.call_all(following, Arguments(), None) if following else unknown()
 
 
 def unpack(ev: Evaluator, values: Values, places: tuple[int, ...]) -> Values:

@@ -195,4 +195,10 @@ def _default_of_field(ev: Evaluator, default: tree.Expr, frame: Frame) -> Values
                     return ev.values(arg.value, frame)
                 if arg.keyword in ("default_factory", "factory"):
                     return ev.call_all(ev.values(arg.value, frame), Arguments(), ev.site(arg, frame))
+        case tree.Call(args=args) if any(arg.keyword == "init" and _is_false(arg.value) for arg in args):
+            return NOTHING  # `__post_init__` sets it
     return ev.values(default, frame)
+
+
+def _is_false(node: tree.Expr) -> bool:
+    return isinstance(node, tree.Const) and node.value is False

@@ -191,6 +191,12 @@ class Evaluator(Memory):
         """The classes of the project that derive from a class."""
         return callers.subclasses(self, cls)
 
+    def instances_of(self, cls: ClassValue) -> tuple[Instance, ...]:
+        """The objects of a class or its subclasses that the project makes; if it makes none, one made unseen of
+        each.
+        """
+        return callers.instances_of(self, cls)
+
     def member_named(self, cls: ClassValue, index: Values) -> Values:
         """What `cls[index]` is for an enumeration; nothing for another class."""
         return enumerations.member_named(self, cls, index)

@@ -10,7 +10,7 @@ from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import external_argument
 from torchrepro_lint.program.evaluation.class_changes import with_class_changes
-from torchrepro_lint.program.evaluation.class_stores import assigned_to_class, outside_stores
+from torchrepro_lint.program.evaluation.class_stores import assigned_to_class
 from torchrepro_lint.program.evaluation.construction import base_arguments, init_frames
 from torchrepro_lint.program.evaluation.containers import unpack
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field
@@ -19,6 +19,7 @@ from torchrepro_lint.program.evaluation.handed_lists import after_handing, handi
 from torchrepro_lint.program.evaluation.method_changes import calling_frames, with_method_changes
 from torchrepro_lint.program.evaluation.names import binding_values
 from torchrepro_lint.program.evaluation.open_attributes import set_by_names, sets_any_attribute
+from torchrepro_lint.program.evaluation.outside_stores import outside_stores
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,

@@ -16,6 +16,7 @@ from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.changes import after_changes, opened
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import at_use, past_rebinding
+from torchrepro_lint.program.evaluation.outside_stores import bound_outside
 from torchrepro_lint.program.evaluation.rebinding import is_unseen, may_be_bound_since
 from torchrepro_lint.program.evaluation.scoping import frames_of_name
 from torchrepro_lint.program.evaluation.values import (
@@ -78,6 +79,9 @@ def _after_rebinding(ev: Evaluator, binding: Binding, values: Values, site: int,
     """What a global name can be if code after one of its bindings may have bound it again without naming it."""
     if may_be_bound_since(ev, binding, site, frame):
         values = union(values, unknown())
+    if site == END:
+        outside = bound_outside(ev, frame.facts, binding.name)
+        values = union(values, *(binding_values(ev, one, where) for one, where in outside))
     for star in frame.scope.stars:
         if binding.order < star.site < site and not binding.name.startswith("_"):
             path = _source_of(ev, star, frame)
@@ -115,6 +119,8 @@ def binding_values(ev: Evaluator, binding: Binding, frame: Frame) -> Values:
                 if frame.scope.node.clauses[0].iter is node:
                     iterated_in = frame.parent
             return containers.unpack(ev, ev.elements(ev.values(node, iterated_in)), binding.unpack)  # type: ignore[arg-type]
+        case "caught", _:
+            return _caught(ev, ev.values(node, frame))  # type: ignore[arg-type]
         case "context", _:
             return containers.unpack(ev, _entered(ev, ev.values(node, frame)), binding.unpack)  # type: ignore[arg-type]
         case "augmented", tree.AugAssign():
@@ -192,6 +198,17 @@ def _entered(ev: Evaluator, values: Values) -> Values:
         else:
             parts.append(values_of(value))
     return union(*parts) if parts else NOTHING
+
+
+def _caught(ev: Evaluator, classes: Values) -> Values:
+    """What `except classes as name` binds: of classes of the project an object that its code makes."""
+    parts: list[Values] = []
+    for value in classes:
+        if isinstance(value, ClassValue):
+            parts.append(values_of(*ev.instances_of(value)))
+        else:
+            parts.append(_caught(ev, value.elements()) if isinstance(value, SequenceValue) else unknown())
+    return union(*parts) or unknown()
 
 
 # --- functions and classes ------------------------------------------------------------------------------------

@@ -74,8 +74,18 @@ def _rebindings(facts: ModuleFacts) -> Iterator[Rebinding]:
                 yield Rebinding(call.site if is_module else _AT_ANY_TIME, path, names)
         for store in scope.stores:
             if isinstance(store.target, tree.Subscript) and _is_namespace(store.target.value, is_module):
+                if is_module and _is_bound_by_text(store.target):
+                    continue
                 site = store.statement.site if is_module else _AT_ANY_TIME
                 yield Rebinding(site, store.path, _text(store.target.index))
+
+
+def _is_bound_by_text(target: tree.Subscript) -> bool:
+    """Whether the text says which name it is: `globals()["name"] = value` is a binding like any other."""
+    match target:
+        case tree.Subscript(value=tree.Call(func=tree.Name(id="globals"), args=()), index=tree.Const(value=str())):
+            return True
+    return False
 
 
 def _bound_by(call: tree.Call, is_module: bool) -> Iterator[frozenset[str] | None]:

@@ -19,7 +19,8 @@ calling_places.py     where functions are called, without the frames
 references.py         where functions are handed to something that calls them
 properties.py         functions that run where an attribute is read
 decorator_uses.py     functions that are used as decorators; compiled_functions.py: that one compiles
-started_uses.py       functions that processes and threads are started with
+started_uses.py       functions that processes and threads are started with, or that a library calls here
+applied_calls.py      those calls, as they would be written; property_sets.py: calls of the setters of properties
 
 What a call hands over:
 handed_over.py        the argument for a parameter, as it is written

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from itertools import chain, islice
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -56,6 +56,7 @@ from torchrepro_lint.program.running.callees import (
 )
 from torchrepro_lint.program.running.decorator_uses import decorator_uses, is_function, plain_definition
 from torchrepro_lint.program.running.indirect_calls import any_calls_of, calls_function, indirect_calls
+from torchrepro_lint.program.running.property_sets import property_sets
 from torchrepro_lint.program.running.started_uses import started_uses
 
 if TYPE_CHECKING:
@@ -206,7 +207,7 @@ def _frames_of_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Fra
         return
     for call, frame in visible_calls(ev, facts, scope):
         yield from frames_of_call(ev, call, frame, scope, outer)
-    for value, arguments in uses_without_calls(ev, scope):
+    for value, arguments in uses_without_calls(ev, facts, scope):
         yield from _frames_from(ev, value, arguments, scope, outer)
 
 
@@ -227,10 +228,14 @@ def is_called_unseen(name: str) -> bool:
     return name in method_words("called_by_frameworks") or (name.startswith("__") and name.endswith("__"))
 
 
-def uses_without_calls(ev: Evaluator, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
-    """Where a function runs without a call of it that is written: in a process, as a decorator; with its arguments."""
+def uses_without_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
+    """Where a function runs without a call of it that is written: in a process, as a decorator or as the setter of a
+    property; with its arguments.
+    """
     assert isinstance(scope.node, tree.FunctionDef)
     yield from started_uses(ev, scope)
+    for call, setter, frame in property_sets(ev, facts, scope):
+        yield setter, ev.arguments(call.args, frame)
     if _takes_one(scope.node):
         yield from decorator_uses(ev, scope)
 
@@ -368,7 +373,7 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
             if isinstance(function, MethodValue) and function.receiver == instance:
                 for made in _frames_from(ev, function, ev.arguments(call.args, frame), scope, None):
                     frames.setdefault(made)
-    for value, arguments in chain(started_uses(ev, scope), decorator_uses(ev, scope)):
+    for value, arguments in uses_without_calls(ev, facts, scope):
         if isinstance(value, MethodValue) and value.receiver == instance:
             for made in _frames_from(ev, value, arguments, scope, None):
                 frames.setdefault(made)

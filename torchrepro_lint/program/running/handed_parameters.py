@@ -110,7 +110,7 @@ def _handed(ev: Evaluator, facts: ModuleFacts, scope: Scope, name: str) -> list[
         return None
     if is_called_unseen(scope.node.name):
         return []
-    if any(uses_without_calls(ev, scope)):
+    if any(uses_without_calls(ev, facts, scope)):
         return None
     found: list[tuple[tree.Expr, Frame]] = []
     parameter = parameter_of(scope, name)

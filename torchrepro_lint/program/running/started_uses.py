@@ -1,4 +1,6 @@
-"""Functions that a process or a thread is started with, and what they are given: `spawn(worker, args=(data, 2))`."""
+"""Functions that a library calls, in a process, a thread or here, and what it gives them:
+`spawn(worker, args=(data, 2))`, `map(function, values)`.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.applying import applying_words
 from torchrepro_lint.knowledge.callables import ExternalCallable, external_callable, starters
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
@@ -17,6 +20,7 @@ from torchrepro_lint.program.evaluation.arguments import merged
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Arguments, Value, unknown
+from torchrepro_lint.program.running.applied_calls import applied_call
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
 from torchrepro_lint.program.running.decorator_uses import is_function
 from torchrepro_lint.program.running.events import outside_name
@@ -32,7 +36,7 @@ _NUMBER: Final = Arguments((unknown(),), ())
 
 
 def started_uses(ev: Evaluator, scope: Scope) -> tuple[tuple[Value, Arguments], ...]:
-    """What processes and threads are started with that can be this function, with what each is given."""
+    """What a library calls, in a process or a thread or here, that can be this function, with what each is given."""
     return ev.remembered(("started-uses", id(scope)), lambda: tuple(_started_uses(ev, scope)), ())
 
 
@@ -67,7 +71,12 @@ def _names(call: tree.Call, name: str) -> bool:
 
 
 def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
-    """What a call starts that can be the function of `scope`, with the arguments that it gets."""
+    """What a call of a library calls that can be the function of `scope`, with the arguments that it gets."""
+    applied = applied_call(ev, call, frame)
+    if applied is not None:
+        for value in ordered(ev.values(applied[0].func, frame)):
+            if is_function(value, scope):
+                yield value, ev.arguments(applied[0].args, frame)
     for value, spread, is_numbered in _starting(ev, call, frame, scope):
         given = ev.arguments(spread, frame)
         yield value, merged(_NUMBER, given) if is_numbered else given
@@ -112,6 +121,9 @@ def _started_calls(ev: Evaluator, scope: Scope) -> Iterator[tuple[tree.Call, Fra
     for one in _starts_of(ev, scope):
         for frame in ev.contexts(one.facts, one.scope):
             if ev.may_run(one.call.site, one.path, frame):
+                applied = applied_call(ev, one.call, frame)
+                if applied is not None and any(is_function(each, scope) for each in ev.values(applied[0].func, frame)):
+                    yield applied[0], frame
                 for _, spread, is_numbered in _starting(ev, one.call, frame, scope):
                     function = next((arg.value for arg in one.call.args if arg.keyword == "target"), None)
                     if not is_numbered and spread:
@@ -125,4 +137,4 @@ def _with_number() -> frozenset[ExternalCallable | None]:
 
 @cache
 def _starting_words() -> frozenset[str]:
-    return last_parts(starters())
+    return last_parts(starters()) | applying_words()

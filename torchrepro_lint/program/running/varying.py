@@ -80,7 +80,7 @@ class _Reader:
             return any(b.kind in ("element", "augmented") or (-1, "elsewhere") in b.path for b in owner.bindings[name])
         for binding in owner.bindings[name]:
             match binding.kind:
-                case "element" | "augmented" | "context" | "opaque" | "rest":
+                case "element" | "augmented" | "context" | "caught" | "opaque" | "rest":
                     return True
                 case "assign":
                     if self.varies(index, binding.node):  # type: ignore[arg-type]

@@ -36,7 +36,7 @@ def _name_changes(name: str, scope: Scope) -> bool:
     bindings = scope.bindings.get(name, ())
     if any(binding.kind in ("element", "augmented") or (-1, "elsewhere") in binding.path for binding in bindings):
         return True
-    bound = [binding for binding in bindings if binding.kind in ("assign", "rest", "opaque", "context")]
+    bound = [binding for binding in bindings if binding.kind in ("assign", "rest", "caught", "opaque", "context")]
     return any(
         branch in scope.loops and not isinstance(binding.node, tree.Const)
         for binding in bound
