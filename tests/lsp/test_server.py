@@ -6,6 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from notebooks import PROGRAM
 from programs import LOADER, PACKAGE
 
 from torchrepro_lint.cli import main
+from torchrepro_lint.lsp.actions import FIX_ALL_COMMAND
 
 LOADER_CALL = types.Range(types.Position(6, 11), types.Position(11, 5))
 SPLIT = """\
@@ -347,6 +349,75 @@ def test_what_was_never_saved_is_looked_at_too(write) -> None:
         assert "git:/pkg/loader.py" not in editor.shown
 
     run(root, act)
+
+
+def test_an_editor_that_takes_commands_gets_an_answer_before_the_fixes_are_made(write) -> None:
+    root = write(PACKAGE)
+    workspace = types.WorkspaceClientCapabilities(apply_edit=True)
+
+    async def act(editor: Editor) -> None:
+        uri = editor.open(root / "pkg/loader.py")
+        await editor.diagnostics(uri, 1)
+        asked: list[types.ApplyWorkspaceEditParams] = []
+
+        @editor.client.feature(types.WORKSPACE_APPLY_EDIT)
+        def apply(params: types.ApplyWorkspaceEditParams) -> types.ApplyWorkspaceEditResult:
+            asked.append(params)
+            return types.ApplyWorkspaceEditResult(applied=True)
+
+        context = types.CodeActionContext(diagnostics=[], only=["source.fixAll"])
+        params = types.CodeActionParams(types.TextDocumentIdentifier(uri), LOADER_CALL, context)
+        # lsprotocol reads an action that has a command as one.
+        (everything,) = await editor.client.text_document_code_action_async(params) or ()
+        assert isinstance(everything, types.Command)
+        assert FIX_ALL_COMMAND in everything.command
+        await editor.client.workspace_execute_command_async(types.ExecuteCommandParams(FIX_ALL_COMMAND, [uri]))
+        (edit,) = (one.edit for one in asked)
+        assert "worker_init_fn=seed_worker" in applied(edit, {uri: LOADER})[uri]
+
+    run(root, act, capabilities=types.ClientCapabilities(workspace=workspace))
+
+
+def test_an_editor_that_can_do_nothing_waits_only_for_what_it_asks_for(write) -> None:
+    root = write(PACKAGE)
+
+    async def act(editor: Editor) -> None:
+        uri = editor.open(root / "pkg/loader.py")
+        await editor.diagnostics(uri, 1)
+        assert {one.kind for one in await editor.actions(uri, LOADER_CALL)} == {"quickfix"}
+
+    run(root, act, capabilities=types.ClientCapabilities())
+
+
+_SLOW = """
+import time
+from torchrepro_lint.cli import main
+from torchrepro_lint.lsp.session import Session
+Session.check = lambda *_: time.sleep(60)
+main(["server"])
+"""
+
+
+def test_it_ends_at_once_while_an_analysis_runs(tmp_path: Path) -> None:
+    document = {"uri": (tmp_path / "a.py").as_uri(), "languageId": "python", "version": 1, "text": "import torch\n"}
+    said = [
+        {"id": 1, "method": "initialize", "params": {"processId": None, "rootUri": None, "capabilities": {}}},
+        {"method": "initialized", "params": {}},
+        {"method": "textDocument/didOpen", "params": {"textDocument": document}},
+    ]
+    ends = [{"id": 2, "method": "shutdown"}, {"method": "exit"}]
+    server = subprocess.Popen(
+        [sys.executable, "-c", _SLOW], cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert server.stdin is not None
+    for messages in (said, ends):
+        for one in messages:
+            body = json.dumps({"jsonrpc": "2.0", **one}).encode()
+            server.stdin.write(b"Content-Length: %d\r\n\r\n%b" % (len(body), body))
+        server.stdin.flush()
+        time.sleep(2 if messages is said else 0)
+    assert server.wait(timeout=30) == 0
+    server.stdin.close()
 
 
 def test_it_ends_without_a_word(tmp_path: Path) -> None:

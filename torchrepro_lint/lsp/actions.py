@@ -14,9 +14,11 @@ from torchrepro_lint.lsp.buffers import Buffers, Document
 from torchrepro_lint.source.cells import python_text
 from torchrepro_lint.source.text import split_lines
 
-__all__ = ["FIX_ALL", "changes_of", "fix_action", "noqa_action", "wanted", "workspace_edit"]
+__all__ = ["FIX_ALL", "FIX_ALL_COMMAND", "changes_of", "fix_action", "noqa_action", "wanted", "workspace_edit"]
 
 FIX_ALL = "source.fixAll.torchrepro-lint"
+#: The command by which an editor has all fixes of a document made; its argument is the document's URI.
+FIX_ALL_COMMAND = "torchrepro-lint.fixAll"
 
 
 def wanted(kind: str, only: Sequence[str] | None) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.console import PROGRAM, printable
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.lsp.ending import end_process
 
 __all__ = ["serve"]
 
@@ -47,7 +48,7 @@ def serve(arguments: Sequence[str]) -> int:
     except (MemoryError, OverflowError, ValueError) as error:
         # The length that a message is said to have is a number that nobody can read so many bytes of.
         raise TorchReproLintError(f"a message of the editor cannot be read: {_said(error)}") from None
-    return 0
+    end_process(0)
 
 
 class _OneLine(logging.Formatter):

@@ -7,7 +7,8 @@ from typing import Any
 
 from lsprotocol import types
 
-from torchrepro_lint.lsp.actions import FIX_ALL
+from torchrepro_lint.lsp.actions import FIX_ALL, FIX_ALL_COMMAND
+from torchrepro_lint.lsp.ending import end_process
 from torchrepro_lint.lsp.messages import hover
 from torchrepro_lint.lsp.server import Server
 from torchrepro_lint.toolkit import Toolkit
@@ -26,6 +27,7 @@ def make_server() -> Server:
     kinds = [types.CodeActionKind.QuickFix, FIX_ALL]
     options = types.CodeActionOptions(code_action_kinds=kinds, resolve_provider=True)
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, options)(_code_action)
+    server.command(FIX_ALL_COMMAND)(_fix_all)
     return server
 
 
@@ -65,6 +67,15 @@ async def _resolve(server: Server, action: types.CodeAction) -> types.CodeAction
     return action
 
 
+async def _fix_all(server: Server, uri: str) -> None:
+    await server.apply_all_fixes(uri)
+
+
+def _exit(_server: Server, _: object) -> None:
+    """End at once: an analysis that is still running would keep the process alive until it is through."""
+    end_process(0 if _server.protocol._shutdown else 1)
+
+
 async def _hover(server: Server, params: types.HoverParams) -> types.Hover | None:
     result = await server.up_to_date()
     shown = [one for _, one in result.shown.get(params.text_document.uri, ())]
@@ -90,4 +101,5 @@ _HANDLERS: Mapping[tuple[str, ...], Callable[[Server, Any], Any]] = {
     (types.WORKSPACE_DID_CHANGE_CONFIGURATION,): _configured,
     (types.CODE_ACTION_RESOLVE,): _resolve,
     (types.TEXT_DOCUMENT_HOVER,): _hover,
+    (types.EXIT,): _exit,
 }

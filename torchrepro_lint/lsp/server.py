@@ -25,7 +25,15 @@ from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Report
 from torchrepro_lint.fix_report import Change
 from torchrepro_lint.housekeeping import HOUSEKEEPING
-from torchrepro_lint.lsp.actions import FIX_ALL, changes_of, fix_action, noqa_action, wanted, workspace_edit
+from torchrepro_lint.lsp.actions import (
+    FIX_ALL,
+    FIX_ALL_COMMAND,
+    changes_of,
+    fix_action,
+    noqa_action,
+    wanted,
+    workspace_edit,
+)
 from torchrepro_lint.lsp.buffers import Buffers
 from torchrepro_lint.lsp.messages import diagnostic
 from torchrepro_lint.lsp.open_files import open_buffers
@@ -195,6 +203,12 @@ class Server(LanguageServer):
         return support is not None and "edit" in support.properties
 
     @property
+    def applies_edits(self) -> bool:
+        """Whether the editor makes an edit that the server asks for."""
+        workspace = self.client_capabilities.workspace
+        return bool(workspace and workspace.apply_edit)
+
+    @property
     def watches_files(self) -> bool:
         """Whether the editor can be asked to tell of changes on the disk."""
         workspace = self.client_capabilities.workspace
@@ -227,6 +241,12 @@ class Server(LanguageServer):
                 return workspace_edit(edits, result.buffers, versions=self.has_versions) if edits else None
         return None
 
+    async def apply_all_fixes(self, uri: str) -> None:
+        """Have the editor make all that `--fix` would change for a file."""
+        edit = await self.fix_all(uri)
+        if edit is not None:
+            await self.workspace_apply_edit_async(types.ApplyWorkspaceEditParams(edit, "torchrepro-lint: fix all"))
+
     async def _of_present_texts(self) -> _Result | None:
         """The result whose edits may be offered: of the texts that the editor has now, and of what is on the disk. None
         where there is none, as after a fault of the tool.
@@ -253,9 +273,13 @@ class Server(LanguageServer):
         if wanted(FIX_ALL, only) and path is not None:
             if any(result.report.may_fix(one) for one in _of_file(result, path)):
                 everything = types.CodeAction("torchrepro-lint: fix all", FIX_ALL, data=uri)
-                if not self.resolves_edits:
+                if not self.resolves_edits and self.applies_edits:
+                    # All fixes take seconds; the editor has its answer now, and the edit when the action is chosen.
+                    everything.command = types.Command(everything.title, FIX_ALL_COMMAND, arguments=[uri])
+                elif not self.resolves_edits and only is not None:
                     everything.edit = await self.fix_all(uri)
-                actions.append(everything)
+                if self.resolves_edits or everything.command is not None or everything.edit is not None:
+                    actions.append(everything)
         return actions
 
 
