@@ -13,6 +13,7 @@ from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
+    Constant,
     External,
     FunctionValue,
     MethodValue,
@@ -46,6 +47,8 @@ def _can_take(ev: Evaluator, value: Value, arguments: Arguments) -> bool:
         case ClassValue():
             inits = _inits(ev, value)
             return not inits or any(_takes(init, arguments, 1) for init in inits)
+        case Constant(value=None):  # what an import that failed left
+            return False
     return True
 
 

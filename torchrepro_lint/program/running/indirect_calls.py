@@ -25,6 +25,7 @@ from torchrepro_lint.program.running.call_index import NamedCall, called_name, c
 from torchrepro_lint.program.running.decorator_uses import is_function
 from torchrepro_lint.program.running.held_names import Decorated, HeldNames, Holder, Mention, held_names
 from torchrepro_lint.program.running.named_definitions import NamedDefinition, definitions_named, init_of
+from torchrepro_lint.program.running.started_uses import starting_words
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ class _Search:
         call, arg = mention.goal
         entered = definitions_named(self._ev, user, mention.scope, call.func)
         if not entered or _is_of_unknown_object(call.func):
-            self._escapes = self._escapes or called_name(call.func) not in _names_that_keep()
+            is_seen = called_name(call.func) in _names_that_keep() or _is_seen_calling(call.func)
+            self._escapes = self._escapes or not is_seen
         for one in entered:
             self._enter(one, call, arg, by_call)
 
@@ -197,6 +199,14 @@ def _is_of(scope: Scope, node: tree.Expr, user: ModuleFacts, home: ModuleFacts, 
 def _is_of_unknown_object(func: tree.Expr) -> bool:
     """Whether what is called is an attribute of something that may be no object of the project."""
     return isinstance(func, tree.Attribute) and not (isinstance(func.value, tree.Name) and func.value.id == "self")
+
+
+def _is_seen_calling(func: tree.Expr) -> bool:
+    """Whether started_uses.py says with what a function is called that is given to this; `map` is also a method of many
+    libraries.
+    """
+    name = called_name(func)
+    return name in starting_words() and (name != "map" or isinstance(func, tree.Name))
 
 
 @cache

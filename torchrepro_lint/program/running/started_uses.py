@@ -29,7 +29,7 @@ from torchrepro_lint.program.running.written_arguments import written_argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["started_calls", "started_uses"]
+__all__ = ["started_calls", "started_uses", "starting_words"]
 
 #: What comes before the `args` of `spawn`: the number of the process.
 _NUMBER: Final = Arguments((unknown(),), ())
@@ -51,7 +51,7 @@ def _starts_of(ev: Evaluator, scope: Scope) -> Iterator[NamedCall]:
     """The calls that by their names alone start something with the function of this scope."""
     assert isinstance(scope.node, tree.FunctionDef)
     name = scope.node.name
-    for word in sorted(_starting_words()):
+    for word in sorted(starting_words()):
         for path in ev.project.containing(word):
             if path in ev.project.mentioning(name):
                 facts = ev.project.facts(path)
@@ -136,5 +136,6 @@ def _with_number() -> frozenset[ExternalCallable | None]:
 
 
 @cache
-def _starting_words() -> frozenset[str]:
+def starting_words() -> frozenset[str]:
+    """The last parts of the names of what is looked at here."""
     return last_parts(starters()) | applying_words()

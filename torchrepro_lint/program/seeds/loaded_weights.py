@@ -55,8 +55,8 @@ def are_loaded_over(program: Program, event: Event) -> bool:
 def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
     """Whether weights are surely loaded into what one of the calls returns, by whatever name it is reached."""
     built = [(place, call) for site in sites if (place := place_of(program.ev, site)) and (call := called_at(place))]
-    if any(_parts_given(place.scope, call) for place, call in built):
-        return False  # each of several models needs weights of its own
+    # Of a call that gives several things, each model needs weights of its own.
+    built = [(place, call) for place, call in built if not _parts_given(place.scope, call)]
     objects = Objects(program.ev, [call for _, call in built])
     files = {place.facts.path for place, _ in built}
     files = files.union(*(program.imports.together(path) for path in files))
