@@ -24,8 +24,10 @@ fix_report.py       what came of them
 
 What else can be asked:
 explain.py          which loaders a line is about
+line_view.py        what is known of the other calls on a line
 loader_view.py      how the tool sees one loader
 overview.py         what a project controls, and where
+verdict.py          that in one table; checklist.py: the items of papers' checklists that code can answer
 
 What all of it uses:
 diagnostics.py      findings, traces, edits

@@ -7,6 +7,7 @@ watch.py           `--watch`
 show.py            `--show-files`, `--show-settings`
 add_noqa.py        `--add-noqa`
 write_baseline.py  `--write-baseline`
+hypotheses.py      for `explain`: under which settings a rule would report a line
 explain.py, rule.py, report.py, skill.py, clean.py, completion.py: the commands of these names; `verify` and
 `server` are the packages verify and lsp
 """

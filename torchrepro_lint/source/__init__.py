@@ -19,7 +19,7 @@ beside.py            the files that say something about all its Python files
 The text of a file:
 text.py              bytes and text, and whether one survives as the other
 contents.py          the bytes of the files of a run, each read once
-stamps.py            whether a file has changed
+stamps.py            whether a file has changed; git_head.py: which commit is checked out
 write.py             replaces a file in one step
 lines.py             rows and columns
 depth.py             texts that no parser should be given
