@@ -12,7 +12,7 @@ from fixture_format import FOLDER
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
-from torchrepro_lint.fixes import generators, importable, offsets, passed_seed
+from torchrepro_lint.fixes import generators, importable, offsets, passed_seed, to_be_read
 
 FIXES = Path(generators.__file__).parent
 
@@ -50,6 +50,38 @@ LOADERS = "    loader = DataLoader(range(32), batch_size=4, shuffle=True)\n    p
 OF_ONE_NAME = (
     f"import torch\nfrom torch.utils.data import DataLoader\n\ntorch.manual_seed(3)\n\n\ndef f():\n{LOADERS * 3}\nf()\n"
 )
+OF_AN_OBJECT = """
+import torch
+from torch.utils.data import DataLoader
+
+
+class Trainer:
+    def __init__(self, data):
+        self.data = data
+
+    def source(self):
+        return DataLoader(self.data, shuffle=True)
+
+    def target(self):
+        return DataLoader(self.data, shuffle=True)
+
+    def fit(self):
+        for epoch in range(3):
+            print(*zip(self.source(), self.target()))
+
+
+torch.manual_seed(3)
+Trainer(range(32)).fit()
+"""
+IN_A_LOOP = """
+import torch
+from torch.utils.data import DataLoader
+
+torch.manual_seed(3)
+for epoch in range(3):
+    print(epoch)
+    print(*DataLoader(range(32), shuffle=True))
+"""
 WITH_A_GENERATOR = """
 import torch
 from torch.utils.data import DataLoader
@@ -86,13 +118,20 @@ def _seed_through_functions(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "the program's seed has no name here" in reason
 
 
+def _let_all_be_unread(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(generators, "MAX_NUMBERED", 3)
+    monkeypatch.setattr(generators, "MAX_UNREAD", 3)
+
+
 def _generators_of_one_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _let_all_be_unread(monkeypatch)
     assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
     monkeypatch.setattr(generators, "MAX_NUMBERED", 2)
     assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
 
 
 def _generators_of_one_function(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _let_all_be_unread(monkeypatch)
     assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
     monkeypatch.setattr(generators, "MAX_IN_A_FUNCTION", 2)
     past = _fixes(root / "past", OF_ONE_NAME)
@@ -101,9 +140,24 @@ def _generators_of_one_function(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def _generators_to_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _let_all_be_unread(monkeypatch)
     assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
     monkeypatch.setattr(generators, "MAX_UNREAD", 2)
     assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
+
+
+def _rows_between(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the limit nobody reads the generator with its loader: the fix is there, and not safe."""
+    assert [safety for safety, _ in _fixes(root / "within", IN_A_LOOP)] == [Applicability.SAFE]
+    monkeypatch.setattr(to_be_read, "MAX_ROWS_APART", 1)
+    assert [safety for safety, _ in _fixes(root / "past", IN_A_LOOP)] == [Applicability.UNSAFE]
+
+
+def _generators_of_an_object(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Past the limit nobody reads what the constructor makes one after the other: the fix is there, and not safe."""
+    assert {safety for safety, _ in _fixes(root / "within", OF_AN_OBJECT)} == {Applicability.SAFE}
+    monkeypatch.setattr(to_be_read, "MAX_KEPT", 1)
+    assert {safety for safety, _ in _fixes(root / "past", OF_AN_OBJECT)} == {Applicability.UNSAFE}
 
 
 def _seeds_that_are_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +182,8 @@ def _files_that_an_import_reads(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
 DRIVEN = {
     "importable.py:MAX_NEW": _files_that_an_import_reads,
     "offsets.py:MAX_OFFSET": _seeds_that_are_written,
+    "to_be_read.py:MAX_ROWS_APART": _rows_between,
+    "to_be_read.py:MAX_KEPT": _generators_of_an_object,
     "generators.py:MAX_UNREAD": _generators_to_be_read,
     "generators.py:MAX_IN_A_FUNCTION": _generators_of_one_function,
     "generators.py:MAX_NUMBERED": _generators_of_one_name,

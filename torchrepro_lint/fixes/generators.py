@@ -12,7 +12,7 @@ from torchrepro_lint.fixes.arms import arms_apart, made_instead
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.scopes import Binding, Scope
-from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split_or_sampler, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.loaders import torch_position
 
@@ -30,9 +30,9 @@ __all__ = [
 
 
 #: How many generators of one function may be told apart by a number alone.
-MAX_NUMBERED = 3
+MAX_NUMBERED = 1
 #: How many generators one function may get unread: who reads more of them would rather write a loop or a helper.
-MAX_UNREAD = 4
+MAX_UNREAD = 2
 #: How many calls of one function may want generators: nobody reads a function in which more are made one by one.
 MAX_IN_A_FUNCTION = 64
 #: In how many arms of one `if` loaders are made that get a generator above it.
@@ -124,9 +124,9 @@ def above_the_arms(
     alike = [
         one
         for one in _alike(document, call, made_name(document, call), known)
-        if one is not call and not _is_idle(known, one) and given(one, "sampler") is None
+        if one is not call and not _is_idle(known, one) and _has_no_sampler(one) and _is_known(document, known, one)
     ]
-    if len(alike) + 1 < MIN_ARMS or given(call, "sampler") is not None:
+    if len(alike) + 1 < MIN_ARMS or not _has_no_sampler(call):
         return None
     instead = made_instead(document, call, home, alike)
     for outer in document.ancestors(home):
@@ -142,6 +142,17 @@ def above_the_arms(
             are_alone = all(id(one) in instead for one in inside) and _exclude_each_other(document, inside)
             return outer if are_alone else None
     return None
+
+
+def _has_no_sampler(call: cst.Call) -> bool:
+    return given(call, "sampler") is None and given(call, "batch_sampler") is None
+
+
+def _is_known(document: Document, known: KnownLoaders | None, call: cst.Call) -> bool:
+    """Whether a call is one that a fix may give a generator: what the project itself calls a loader may take none."""
+    if known is None or known.is_known(call) or given(call, "generator") is not None:
+        return True
+    return is_split_or_sampler(document, call)
 
 
 def _has_its_own(document: Document, call: cst.Call, around: cst.CSTNode) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Fix
+from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
@@ -28,11 +28,18 @@ from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.ordering.samplers import UnseededSplit, unseeded_splits
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.running.several import is_of_each_item, serves_several
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
-from torchrepro_lint.program.workers.global_draws import brings_a_sampler, shuffles_itself
+from torchrepro_lint.program.workers.global_draws import (
+    brings_a_sampler,
+    is_of_an_evaluation,
+    serves_an_evaluation,
+    shuffles_itself,
+)
+from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, may_seed_its_dataset
 from torchrepro_lint.program.workers.ranks import distributed_start, trains_on_one_device
@@ -41,6 +48,7 @@ from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
 __all__ = ["is_distributed", "loader_fix", "may_share_worker_seeds", "surroundings", "why_no_generator"]
@@ -60,11 +68,13 @@ def loader_fix(
     generator: bool,
     also_seeds: Sequence[WorkerTarget] = (),
     by_rank: bool = False,
+    is_counted: bool = False,
 ) -> tuple[Fix | None, str | None]:
     """The fix that passes a worker init function and a seeded generator to the loader, or why there is none.
 
     `also_seeds`: what the function has to seed beside the global generators. `by_rank`: the generator has another seed
-    on each rank. Neither for a loader in a file that nobody asks about.
+    on each rank. `is_counted`: for the seed of another loader, which is not to be the same. Neither for a loader in a
+    file that nobody asks about.
     """
     if not program.is_asked(loader.facts.path):
         return None, None
@@ -114,8 +124,8 @@ def loader_fix(
     has_ranks = starts_ranks or is_distributed(program, path)
     ranks = Ranks(mentioned=has_ranks and not _are_kept_apart(program, loader), started=starts_ranks, in_seed=by_rank)
     around = surroundings(program, document, at.facts, at.scope, at.call.site)
-    plan = plan_worker_seeding(document, call, needs, around, ranks)
-    if isinstance(plan, Declined) and init and generator:
+    plan = plan_worker_seeding(document, call, needs, around, ranks, is_counted=is_counted)
+    if init and generator and (isinstance(plan, Declined) or plan.is_to_be_read):
         # Without a generator the loader draws from torch's, as before: the workers get what they need all the same.
         alone = plan_worker_seeding(document, call, replace(needs, generator=False), around, ranks)
         if not isinstance(alone, Declined):
@@ -154,7 +164,7 @@ def surroundings(program: Program, document: Document, facts: ModuleFacts, scope
         seed=program.settings.seed,
         again=again,
         shared=bool(again) and serves_several(program, facts, scope, site),
-        several=several_at(program, facts.path),
+        several=several_at(program, facts.path, _idle_frames(program, facts.path, site)),
         of_each_item=is_of_each_item(program, facts, scope, site),
         own_turns=frozenset(spans.span(loop) for loop in turns_of_its_own(program, facts, scope, site)),
         constructor=constructor,
@@ -162,6 +172,13 @@ def surroundings(program: Program, document: Document, facts: ModuleFacts, scope
         known=_known_loaders(program, document),
         torch_seed=torch_seed_of(program, facts.path),
     )
+
+
+def _idle_frames(program: Program, path: Path, site: int) -> frozenset[Frame]:
+    """Those frames of a call in which its loaders draw nothing: `make_loader(val_set, shuffle=False)`."""
+    here = [one for loaders in program.loader_sites for one in loaders if one.site == Site(path, site)]
+    drawing = {one.frame for one in here if _may_draw(program, one)}
+    return frozenset(one.frame for one in here) - drawing
 
 
 def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> tuple[str, Constructor | str]:
@@ -213,27 +230,66 @@ def _known_loaders(program: Program, document: Document) -> KnownLoaders:
 
     known, idle = program.once(("known loaders", path), find)
 
-    def is_declined(span: tuple[int, int]) -> bool:
+    def drawn() -> Set[tuple[int, int]]:
+        spans = program.parsed(path)
+        here = (one for one in _unseeded_splits(program) if one.call.facts.path == path)
+        return {spans.span(one.call.call.site) for one in here if _is_reported(program, one)}
+
+    def safety(span: tuple[int, int]) -> Applicability | None:
         spans = program.parsed(path)
         here = (one for one in program.loader_sites if one[0].facts.path == path)
         loader = next((one[0] for one in here if spans.span(one[0].call.site) == span), None)
         if loader is None:
-            return False
-        takes_none = brings_a_sampler(loader) and may_be_seeded(program, loader)
-        return takes_none or loader_fix(program, loader, init=False, generator=True)[0] is None
+            return Applicability.SAFE
+        fix = (
+            None
+            if _takes_none(program, loader)
+            else loader_fix(program, loader, init=False, generator=True, is_counted=True)[0]
+        )
+        return fix.applicability if fix is not None else None
 
     kept = program.places.made(path)
     loaders = kept.get(KnownLoaders)
     if not isinstance(loaders, KnownLoaders) or loaders.document is not document:
-        loaders = kept[KnownLoaders] = KnownLoaders(document, known, idle, is_declined)
+        loaders = kept[KnownLoaders] = KnownLoaders(
+            document, known, idle, safety, program.once(("drawn splits", path), drawn)
+        )
     return loaders
 
 
-def _may_draw(program: Program, loader: Loader) -> bool:
-    """Whether a loader has, or could use, a generator: for its order, or for the seeds of workers that draw."""
-    if not loader.lacks("generator") or shuffles_itself(program, loader):
+def _takes_none(program: Program, loader: Loader) -> bool:
+    """Whether no rule asks for a generator: a sampler has the order, and torch's seed is that of the workers."""
+    return brings_a_sampler(loader) and may_be_seeded(program, loader) and not _lacks_init(program, loader)
+
+
+def _unseeded_splits(program: Program) -> Sequence[UnseededSplit]:
+    return program.once("unseeded splits", lambda: tuple(unseeded_splits(program, others=True)))
+
+
+def _is_reported(program: Program, split: UnseededSplit) -> bool:
+    call = split.call
+    if split.kind != "sampler" or program.strict or program.is_chosen("TRL202", "split-or-sampler-without-generator"):
         return True
-    return loader.has_workers and program.worker_run(loader).draws_anything()
+    return not serves_an_evaluation(program, call.facts, call.scope, call.call)
+
+
+def _lacks_init(program: Program, loader: Loader) -> bool:
+    """Whether workers draw what torch does not seed for them: the fix for that brings a generator as well."""
+    if not loader.has_workers or not loader.may_lack("worker_init_fn") or not program.target.admits_below("1.9"):
+        return False
+    return bool(draws_left(program.ev, program.worker_run(loader), "numpy"))
+
+
+def _may_draw(program: Program, loader: Loader) -> bool:
+    """Whether a loader has, or could use, a generator: for its order, unless nobody asks about that of an evaluation,
+    or for the seeds of workers that draw.
+    """
+    if not loader.lacks("generator"):
+        return True
+    is_reported = program.strict or program.is_chosen("TRL201", "dataloader-without-generator")
+    if shuffles_itself(program, loader) and (is_reported or not is_of_an_evaluation(program, loader)):
+        return True
+    return loader.has_workers and program.worker_run(loader).draws_anything() and not _takes_none(program, loader)
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

@@ -10,9 +10,10 @@ from typing import NamedTuple
 
 import libcst as cst
 
+from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.arms import has_arms, made_instead
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
 from torchrepro_lint.fixes.used_up import is_used_up
@@ -26,15 +27,24 @@ MAX_OFFSET = 64
 
 
 def offset_among_loaders(
-    document: Document, call: cst.Call, home: cst.BaseStatement, seed: str, known: KnownLoaders | None = None
+    document: Document,
+    call: cst.Call,
+    home: cst.BaseStatement,
+    seed: str,
+    known: KnownLoaders | None = None,
+    *,
+    is_last: bool = False,
 ) -> int:
     """The number that the generator of a loader, made before the statement `home`, adds to the `seed`: the first that
     no other generator of the file adds, but for as many as the loaders and samplers above the call will take.
 
     Left out are those that are made instead of the call, that draw nothing, or that no fix gives a generator; and of
-    other functions those that are used up there, and all of them if the call itself is.
+    other functions those that are used up there, and all of them if the call itself is. Generators that give an order
+    and those that only seed the workers of a loader with a sampler are told apart by what they are for. A safe fix
+    counts the safe ones alone; others, for which `is_last`, come after all of these.
     """
-    loaders = _beside(document, call, home, _loaders(document, known))
+    loaders = [one for one in _loaders(document, known) if _has_sampler(one) == _has_sampler(call)]
+    loaders = [*_beside(document, call, home, loaders)]
     told = _told_of(document, loaders)
     given_ones = [(one, told[id(one)].generator) for one in loaders]
     passed = [argument.value for _, argument in given_ones if argument is not None]
@@ -54,10 +64,23 @@ def offset_among_loaders(
         if argument is not None and id(argument.value) not in used and told[id(one)].start < start
         if known is None or not known.is_idle(one)
     }
-    before = len(above) if known is None else known.that_get_one(above)
+    before = len(above)
+    if known is not None:
+        without = [one for one, argument in given_ones if argument is None]
+        before = known.that_get_one(without if is_last else above, Applicability.SAFE)
+        before += known.that_get_one(above, Applicability.UNSAFE) if is_last else 0
     taken = set(used.values())
     free = (number for number in count() if number not in taken)
     return next(islice(free, before + len(others & keys), None))
+
+
+def _has_sampler(call: cst.Call) -> bool:
+    """Whether a loader is passed a sampler, which has the order, whatever else happens."""
+    shuffle = given(call, "shuffle", torch_position("shuffle"))
+    if shuffle is not None and dotted_name(shuffle.value) not in ("False", "None"):
+        return False
+    passed = (given(call, name) for name in ("sampler", "batch_sampler"))
+    return any(one is not None and dotted_name(one.value) != "None" for one in passed)
 
 
 class _Told(NamedTuple):

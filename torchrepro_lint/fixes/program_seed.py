@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from torchrepro_lint.fixes.document import Document
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
 __all__ = ["INITIAL_SEED", "number_written", "program_seed", "seed_around", "several_at", "torch_seed_of"]
@@ -136,12 +137,14 @@ def torch_seed_of(program: Program, path: Path) -> Callable[[cst.BaseStatement],
     return lambda at: torch_seed_at(program, _site(program, path, at))
 
 
-def several_at(program: Program, path: Path) -> Callable[[cst.BaseStatement], bool]:
-    """Whether one run may come more than once to a statement of a file."""
+def several_at(
+    program: Program, path: Path, idle: frozenset[Frame] = frozenset()
+) -> Callable[[cst.BaseStatement], bool]:
+    """Whether one run may come more than once to a statement of a file, other than in the `idle` frames."""
 
     def is_several(at: cst.BaseStatement) -> bool:
         place = place_of(program.ev, _site(program, path, at))
-        return place is None or makes_several(program, place.facts, place.scope, place.site.number)
+        return place is None or makes_several(program, place.facts, place.scope, place.site.number, idle)
 
     return is_several
 

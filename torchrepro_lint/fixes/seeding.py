@@ -19,6 +19,9 @@ function that is called in several places, each seed is drawn: `torch.randint(2*
 again within one training, its generator outlives the call, as an attribute of the object (`generator_attribute.py`) or
 a name of the module, so that no epoch repeats the one before.
 
+What is right and would still not be merged unread `is_to_be_read`, and is no safe fix: drawn seeds, a rank that has to
+be asked for, generators that a number alone tells apart, one that stands far above its loader.
+
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
 the same ones; but only where an expression for the rank is available. Else the plain seed is used.
 """
@@ -55,6 +58,7 @@ from torchrepro_lint.fixes.rank_expression import is_choice, plus_rank, rank_at
 from torchrepro_lint.fixes.rank_terms import has_rank, is_of_one_rank
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
+from torchrepro_lint.fixes.to_be_read import is_far_above, keeps_many, leaves_another
 from torchrepro_lint.fixes.tool_comments import is_for_a_tool
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
@@ -74,9 +78,16 @@ def plan_worker_seeding(
     needs: LoaderNeeds,
     around: Surroundings = _NOTHING_KNOWN,
     ranks: Ranks = _NO_RANKS,
+    *,
+    is_counted: bool = False,
 ) -> SeedingPlan | Declined:
-    """The edits that give the DataLoader made by `call` the worker init function and the generator that it needs."""
-    return _Plan(document, call, around, ranks, needs).make()
+    """The edits that give the DataLoader made by `call` the worker init function and the generator that it needs. With
+    `is_counted` they are only asked whether there are any, and how safe.
+    """
+    plan = _Plan(document, call, around, ranks, needs, is_counted=is_counted).make()
+    if is_counted or around.known is None or isinstance(plan, Declined) or plan.applicability is Applicability.SAFE:
+        return plan
+    return _Plan(document, call, replace(around, is_last=True), ranks, needs).make()
 
 
 def plan_generator(
@@ -114,6 +125,7 @@ class _Plan:
         needs: LoaderNeeds,
         *,
         is_split: bool = False,
+        is_counted: bool = False,
     ) -> None:
         self.document = document
         self.call = call
@@ -121,13 +133,14 @@ class _Plan:
         self.ranks = ranks
         self.needs = needs
         self.is_split = is_split
+        self.is_counted = is_counted
         # Worker seeds follow from the generator's seed: ranks whose workers draw must not have the same one.
         self.ranks_differ = ranks.mentioned and (needs.init or needs.workers_draw)
         self.imports = ImportPlanner(document)
         self.pending: list[Block] = []
         self.seeds: list[Seed] = []
         self.offset = 0  # of the generator's seed
-        self.is_one_of_many = False  # of the generators that a number alone tells apart
+        self.is_to_be_read = False  # nobody would merge the lines unread
 
     def make(self) -> SeedingPlan | Declined:
         asked: tuple[tuple[Role, bool], ...] = (
@@ -150,8 +163,9 @@ class _Plan:
         return self._planned([*inserted(self.document, self.imports, self.pending), *self._keywords(values)])
 
     def _planned(self, edits: list[Edit]) -> SeedingPlan:
-        is_safe = not self.is_one_of_many and all(seed.applicability is Applicability.SAFE for seed in self.seeds)
-        return SeedingPlan(tuple(edits), Applicability.SAFE if is_safe else Applicability.UNSAFE)
+        is_safe = not self.is_to_be_read and all(seed.applicability is Applicability.SAFE for seed in self.seeds)
+        applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
+        return SeedingPlan(tuple(edits), applicability, self.is_to_be_read)
 
     def make_generator(
         self, parameter: str, position: int | None, *, alone: bool, device: str
@@ -210,6 +224,8 @@ class _Plan:
         self.imports.before = offset
         name = fresh_name(_INIT_NAMES, document.scope)
         modules, imports = names_in_new_function(self.imports)
+        # `import random as _random`, in a file where the name may mean something else.
+        self.is_to_be_read = self.is_to_be_read or any(module.startswith("_") for module in modules)
         below = worker_lines(self.imports, self.needs.also_seeds, WORKER_SEED)
         source = worker_init_source(
             document, name, modules, [*imports, *global_lines(self.needs.also_seeds)], below, at=statement
@@ -249,14 +265,23 @@ class _Plan:
             if existing is not None:
                 return existing
         at = place.statement
-        self.is_one_of_many = is_one_of_many(document, self.call, at, around.known)
+        self._note_others(at)
         scopes = (document.scope_of(at), document.scope_of(self.call))
         name = generator_name(document, self.call, at, around.known, *scopes)
         above, offset = above_the_arms(document, self.call, at, around.known), self.offset
         if above is not None and self._own_seed(above, around) == seed:
             at = above
         self.offset = offset
+        self.is_to_be_read = self.is_to_be_read or is_far_above(document, self.call, at)
         return self._new_generator(at, name, name, seed)
+
+    def _note_others(self, at: cst.BaseStatement) -> None:
+        """Notes what keeps a generator before `at` from being merged unread: the loaders beside it."""
+        document, known = self.document, self.around.known
+        if is_one_of_many(document, self.call, at, known):
+            self.is_to_be_read = True
+        elif known is not None and not self.is_counted and not self.is_split:
+            self.is_to_be_read = self.is_to_be_read or leaves_another(document, self.call, known)
 
     def _kept_generator(self, place: Place) -> str | Declined:
         """The generator of a loader that is made again in one training: it outlives the call."""
@@ -274,6 +299,7 @@ class _Plan:
             home = attribute_home(document, self.call, around.constructor, around.known, self._seed_of_constructor)
             if isinstance(home, Declined):
                 return Declined(f"{around.again}, and {home.reason}" if home.reason else again)
+            self.is_to_be_read = self.is_to_be_read or keeps_many(document, self.call, around.known)
             return self._new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
         at = document.top_level_statement(self.call)
         seed = self._own_seed(at, around, before_the_run=True)
@@ -306,7 +332,9 @@ class _Plan:
         is_seeded_here = (known is None or known.each_call) and is_seeded_each_time(self.document, at)
         begins_alike = (seed.is_default and not around.of_each_item) or is_seeded_here
         if not several and (begins_alike or not around.several(at)):
-            self.offset = offset_among_loaders(self.document, self.call, at, seed.text, around.known)
+            self.offset = offset_among_loaders(
+                self.document, self.call, at, seed.text, around.known, is_last=around.is_last
+            )
             return seed
         torch = self._torch(at)
         if isinstance(torch, Declined):
@@ -316,6 +344,7 @@ class _Plan:
                 "this call makes several loaders, which would all get the same order: seed torch before, or pass each "
                 "loader a generator"
             )
+        self.is_to_be_read = True
         return replace(seed, text=f"{torch}.randint(2**32, ()).item()", names=frozenset())
 
     def _of_each_turn(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
@@ -356,6 +385,9 @@ class _Plan:
             return rank if isinstance(rank, Declined) else torch
         self.seeds.append(seed)
         lines = ""
+        if rank and (is_choice(rank) or self.offset) and not self.ranks.in_seed:
+            # A rank that is asked for in each place, and `seed + 1 + rank`, which is `seed + rank` of the next rank.
+            self.is_to_be_read = True
         if is_choice(rank):
             # As long as that, it is easier to read on a line of its own.
             scopes = (document.scope_of(at), document.scope_of(self.call))

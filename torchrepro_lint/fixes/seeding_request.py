@@ -22,10 +22,13 @@ __all__ = ["Constructor", "LoaderNeeds", "Ranks", "SeedingPlan", "Surroundings"]
 
 @dataclass(frozen=True, slots=True)
 class SeedingPlan:
-    """The edits that seed a call: safe, unless they write a constant into a program that has no seed."""
+    """The edits that seed a call: safe, unless they write a constant into a program that has no seed, or are right and
+    still `is_to_be_read`: nobody would merge them unread.
+    """
 
     edits: tuple[Edit, ...]
     applicability: Applicability
+    is_to_be_read: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +81,7 @@ class Surroundings:
         by_rank: The parameters for which callers pass what hangs on the rank of the process.
         known: The calls in the file that create loaders, whatever they are called.
         torch_seed: What is known of torch's seed before a statement; None if nothing is known of the program.
+        is_last: Whether the fix is not safe, so that its seed comes after those of the safe ones.
     """
 
     seed: int = 0
@@ -91,6 +95,7 @@ class Surroundings:
     by_rank: frozenset[str] = frozenset()
     known: KnownLoaders | None = None
     torch_seed: Callable[[cst.BaseStatement], TorchSeed] | None = None
+    is_last: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

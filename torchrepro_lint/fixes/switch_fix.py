@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -22,6 +23,7 @@ __all__ = ["deterministic_algorithms_fix", "is_commented_beside", "set_value_fix
 
 # What is said to other tools stays true.
 _FOR_A_TOOL = re.compile(r"#\s*(noqa|type:|pylint:|fmt:|yapf:|nosec|pragma|mypy:|pyright:|ruff:)")
+_SWITCH = re.compile("cudnn|benchmark", re.IGNORECASE)
 _NO_STATEMENT = "no separate statement can be placed next to the switch"
 
 
@@ -46,15 +48,47 @@ def set_value_fix(
 
 
 def is_commented_beside(document: Document, value: cst.BaseExpression) -> bool:
-    """Whether a comment for people stands in the statement of a value, behind it, or right above it."""
+    """Whether a comment for people stands in the statement of a value, behind it, or right above it or the `if` that it
+    begins; or a text beside it says what is switched: `print("benchmark on")`.
+    """
     line = document.statement(value)
     if not isinstance(line, cst.SimpleStatementLine):
         return False
+    above = _comments_above(line)
+    block = document.parent(line)
+    around = document.parent(block) if isinstance(block, cst.IndentedBlock) and block.body[0] is line else None
+    if isinstance(around, cst.If | cst.With | cst.Try):
+        above += _comments_above(around)
+    if isinstance(block, cst.IndentedBlock | cst.Module) and any(
+        map(partial(_names_it, document), _beside(line, block))
+    ):
+        return True
+    own = [comment.value for part in (*line.body, line.trailing_whitespace) for comment in comments_in(part)]
+    return not all(_FOR_A_TOOL.match(comment) for comment in (*above, *own))
+
+
+def _comments_above(line: cst.SimpleStatementLine | cst.If | cst.With | cst.Try) -> list[str]:
+    """The comments right above a statement."""
     above: list[str] = []
     for empty in line.leading_lines:
         above = [*above, empty.comment.value] if empty.comment is not None else []
-    own = [comment.value for part in (*line.body, line.trailing_whitespace) for comment in comments_in(part)]
-    return not all(_FOR_A_TOOL.match(comment) for comment in (*above, *own))
+    return above
+
+
+def _beside(line: cst.BaseStatement, block: cst.IndentedBlock | cst.Module) -> list[cst.BaseStatement]:
+    """The other statements of an indented block; at the top of a file those right above and below alone."""
+    body = list(block.body)
+    if isinstance(block, cst.Module):
+        at = next(number for number, one in enumerate(body) if one is line)
+        body = body[max(at - 1, 0) : at + 2]
+    return [one for one in body if isinstance(one, cst.BaseStatement) and one is not line]
+
+
+def _names_it(document: Document, statement: cst.BaseStatement) -> bool:
+    """Whether a text in a statement, for people or a log, names the switch."""
+    return isinstance(statement, cst.SimpleStatementLine) and any(
+        _SWITCH.search(one.value) for one in document.nodes(cst.SimpleString, statement)
+    )
 
 
 def deterministic_algorithms_fix(program: Program, one: Evidence) -> tuple[Fix | None, str | None]:

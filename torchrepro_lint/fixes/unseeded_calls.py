@@ -7,13 +7,14 @@ from functools import cached_property
 
 import libcst as cst
 
+from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 
-__all__ = ["KnownLoaders", "first_statement_that_needs_init", "is_split", "may_want_generator"]
+__all__ = ["KnownLoaders", "first_statement_that_needs_init", "is_split", "is_split_or_sampler", "may_want_generator"]
 
 _SPLITS: tuple[OrderingTable, ...] = ("torch_splits", "torch_permutations")
 _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = (*_SPLITS, "torch_samplers")
@@ -21,8 +22,9 @@ _SPLITS_AND_SAMPLERS: tuple[OrderingTable, ...] = (*_SPLITS, "torch_samplers")
 
 class KnownLoaders:
     """The calls of a document that create loaders, whatever they are called, as far as the program knows them, by their
-    `spans`; of these, the `idle` ones draw nothing. `is_declined` tells of the span of a call that has no generator
-    whether no fix gives it one.
+    `spans`; of these, the `idle` ones draw nothing. `safety` tells of the span of a call that has no generator how safe
+    the fix is that gives it one; None where there is none. `drawn` are the spans of the splits and samplers that are
+    reported, None where that is not known.
     """
 
     def __init__(
@@ -30,34 +32,40 @@ class KnownLoaders:
         document: Document,
         spans: Set[tuple[int, int]],
         idle: Set[tuple[int, int]] = frozenset(),
-        is_declined: Callable[[tuple[int, int]], bool] = lambda span: False,
+        safety: Callable[[tuple[int, int]], Applicability | None] = lambda span: Applicability.SAFE,
+        drawn: Set[tuple[int, int]] | None = None,
     ) -> None:
         self.document = document
         self._spans = spans
         self._idle = idle
-        self._is_declined = is_declined
-        self._left: dict[tuple[int, int], bool] = {}
-        self._gets_one: dict[int, bool] = {}
+        self._safety = safety
+        self._drawn = drawn
+        self._told: dict[int, Applicability | None] = {}
 
     def is_idle(self, call: cst.Call) -> bool:
         """Whether a call creates a loader that is known to draw nothing, so that it wants no generator."""
         return id(call) in self._idle_calls
 
-    def is_left(self, call: cst.Call) -> bool:
-        """Whether no fix gives a call that has no generator one, as far as is known."""
-        span = self.document.span(call)
-        if span not in self._spans:
-            return False
-        if span not in self._left:
-            self._left[span] = self._is_declined(span)
-        return self._left[span]
+    def is_known(self, call: cst.Call) -> bool:
+        """Whether a call is known to create a loader."""
+        return self.document.span(call) in self._spans
 
-    def that_get_one(self, calls: Sequence[cst.Call]) -> int:
-        """How many of some calls that have no generator a fix gives one, those aside that draw nothing."""
-        for call in calls:
-            if id(call) not in self._gets_one:
-                self._gets_one[id(call)] = not self.is_idle(call) and not self.is_left(call)
-        return sum([self._gets_one[id(call)] for call in calls])
+    def safety(self, call: cst.Call) -> Applicability | None:
+        """How safe the fix is that gives a call which has no generator one, as far as is known; None where it draws
+        nothing, or no fix does.
+        """
+        if id(call) not in self._told:
+            span = self.document.span(call)
+            if span in self._spans:
+                self._told[id(call)] = None if self.is_idle(call) else self._safety(span)
+            else:
+                is_left = self._drawn is not None and span not in self._drawn
+                self._told[id(call)] = None if is_left else Applicability.SAFE
+        return self._told[id(call)]
+
+    def that_get_one(self, calls: Sequence[cst.Call], applicability: Applicability) -> int:
+        """How many of some calls that have no generator get one by a fix that is so safe."""
+        return sum([self.safety(call) is applicability for call in calls])
 
     @cached_property
     def _idle_calls(self) -> frozenset[int]:
@@ -90,7 +98,7 @@ class KnownLoaders:
 
 def may_want_generator(document: Document, call: cst.Call) -> bool:
     """Whether a call looks like a split, a sampler, or a loader that shuffles or has workers."""
-    if _is_split_or_sampler(document, call):
+    if is_split_or_sampler(document, call):
         return True
     if not _is_loader(call):
         return False
@@ -117,7 +125,7 @@ def is_split(call: cst.Call) -> bool:
     return any(_last_name(call.func) in ordering_words(table) for table in _SPLITS)
 
 
-def _is_split_or_sampler(document: Document, call: cst.Call) -> bool:
+def is_split_or_sampler(document: Document, call: cst.Call) -> bool:
     """Whether a call has the name of one of torch's splits or samplers, and the name does not belong to another module
     or to the file itself.
     """

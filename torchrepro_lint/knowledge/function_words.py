@@ -17,6 +17,7 @@ NameTable = Literal[
     "about_data",
     "about_inference",
     "evaluates",
+    "only_looks",
     "evaluation",
     "says_evaluation",
     "means_training",

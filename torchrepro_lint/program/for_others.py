@@ -1,5 +1,7 @@
 """Which files of a project are code for the programs of others: what it distributes as a package, and what is copied
 into it from elsewhere. Whoever runs such code chooses the seed, and a constant there would take the choice away.
+
+And which are kept without being worked on: what was put aside, and whole projects that were downloaded into this one.
 """
 
 from __future__ import annotations
@@ -14,10 +16,18 @@ from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_for_others"]
+__all__ = ["is_for_others", "is_put_aside"]
 
 #: Folders for code of others (github-linguist/linguist, lib/linguist/vendor.yml@v9.0.0).
 _COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?party|deps|submodules", re.IGNORECASE)
+#: Folders for what is no longer used, and those that the archive of a repository on GitHub unpacks to.
+_PUT_ASIDE: Final = re.compile(
+    r"\.?_*(?:old|olds|trash|bak|back_?ups?|deprecated|obsolete|legacy|archi?e?ved?|archives|unused|attic|junk|graveyard)"
+    r"|.+[-_ ](?:old|bak|backup|deprecated|copy)|.+-(?:master|main)",
+    re.IGNORECASE,
+)
+#: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
+_OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
 
 
@@ -28,6 +38,16 @@ def is_for_others(program: Program, path: Path) -> bool:
     if not path.is_relative_to(program.root) or not (_is_copied(program.root, path) or _is_distributed(program, path)):
         return False
     return all(one.path != path for one in entry_points(program))
+
+
+def is_put_aside(program: Program, path: Path) -> bool:
+    """Whether a file, by its name or that of a folder below the root, was put aside, or downloaded with a whole
+    project: nobody asks for a change there.
+    """
+    if not path.is_relative_to(program.root):
+        return False
+    folders = path.relative_to(program.root).parts[:-1]
+    return any(map(_PUT_ASIDE.fullmatch, folders)) or _OLD_FILE.fullmatch(path.stem) is not None
 
 
 def _is_copied(root: Path, path: Path) -> bool:

@@ -244,6 +244,16 @@ class Program:
         """Whether the profile is `strict`: rules that have a second, stricter threshold then use it."""
         return self.settings.profile == "strict"
 
+    def is_chosen(self, code: str, name: str) -> bool:
+        """Whether the settings choose a rule by itself or its family: it then reports all that it finds."""
+        selectors = (*self.settings.select, *self.settings.extend_select)
+        return any(
+            selector.lower() == name
+            or selector.upper() == "ALL"
+            or (len(selector) > 3 and code.startswith(selector.upper()))
+            for selector in selectors
+        )
+
     # --- loaders and their workers ----------------------------------------------------------------------------
 
     @property

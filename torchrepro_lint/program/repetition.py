@@ -33,7 +33,7 @@ from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_left_to_the_callers", "left_to_strict", "wants_to_repeat"]
+__all__ = ["is_left_to_the_callers", "is_of_a_self_test", "left_to_strict", "wants_to_repeat"]
 
 #: The modules that want to repeat when they run, each with what shows it; None for a command line that may seed.
 _Wishes: TypeAlias = dict[Path, list["Evidence | None"]]
@@ -52,6 +52,12 @@ def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     runs in which the program does not seed. None where it is reported by default.
     """
     return program.once(("left to strict", site), lambda: _left_to_strict(program, site))
+
+
+def is_of_a_self_test(program: Program, site: Site) -> bool:
+    """Whether all that runs a place is a test, or the `__main__` block of a module that others import."""
+    found = _ways_to(program, site)
+    return bool(found) and all(is_of_a_test(program, way) for way in found)
 
 
 def is_left_to_the_callers(program: Program, site: Site) -> bool:

@@ -10,8 +10,9 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.for_others import is_put_aside
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import is_left_to_the_callers, left_to_strict
+from torchrepro_lint.program.repetition import is_left_to_the_callers, is_of_a_self_test, left_to_strict
 from torchrepro_lint.program.running.reach import Link
 
 __all__ = ["Rule"]
@@ -51,12 +52,16 @@ class Rule(ABC):
         about_control: bool | None = None,
         seldom_matters: bool = False,
     ) -> Finding:
-        """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change.
+        """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
+        in self-tests, and in files that were put aside, or downloaded with a whole project.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants.
         """
-        if fix is not None and any(program.is_test(edit.path) for edit in fix.edits):
+        if fix is not None and (
+            any(program.is_test(edit.path) or is_put_aside(program, edit.path) for edit in fix.edits)
+            or is_of_a_self_test(program, site)
+        ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
         of_control = self.is_about_control if about_control is None else about_control
         return Finding(

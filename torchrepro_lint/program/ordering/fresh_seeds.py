@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from itertools import takewhile
+from operator import is_not
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -27,7 +29,9 @@ _QUIET = frozenset({"int", "float", "round", "len", "sum", "min", "max", "range"
 
 
 def is_seeded_for(program: Program, call: KnownCall) -> bool:
-    """Whether torch is seeded just before the call: in its block, with nothing between that might draw."""
+    """Whether torch is seeded just before the call: in its block, or above the `if` that it is in, with nothing between
+    that might draw.
+    """
     seeding = next(_behind_what_is_quiet(program, call), None)
     if not isinstance(seeding, tree.ExprStmt) or not isinstance(seeding.value, tree.Call):
         return False
@@ -50,19 +54,30 @@ def _seeds_torch(one: Evidence) -> bool:
 
 
 def _behind_what_is_quiet(program: Program, call: KnownCall) -> Iterator[tree.Stmt]:
-    """The statements of the block above the call, the nearest first, without those that surely draw nothing."""
+    """The statements of the block above the call, and above each `if` around it, the nearest first, without those that
+    surely draw nothing.
+    """
     parents = parents_of(program.ev, call.facts)
     statement = parents.statement(call.call)
-    above = list(takewhile(lambda one: one is not statement, block_of(parents, call.facts, statement)))
-    return (one for one in reversed(above) if not _is_quiet(program, call, one))
+    while True:
+        above = list(takewhile(partial(is_not, statement), block_of(parents, call.facts, statement)))
+        yield from (one for one in reversed(above) if not _is_quiet(program, call, one))
+        outer = parents.of(statement)
+        if not isinstance(outer, tree.If) or not _are_quiet(program, call, [outer.test]):
+            return
+        statement = outer
 
 
 def _is_quiet(program: Program, call: KnownCall, statement: tree.Stmt) -> bool:
     if not isinstance(statement, (tree.Assign, tree.ExprStmt)):
         return False
+    return _are_quiet(program, call, list(expressions_in((statement,))))
+
+
+def _are_quiet(program: Program, call: KnownCall, expressions: list[tree.Expr]) -> bool:
     return all(
         (isinstance(node.func, tree.Name) and node.func.id in _QUIET) or _is_of_a_generator(program, call, node)
-        for node in walk(list(expressions_in((statement,))))
+        for node in walk(expressions)
         if isinstance(node, tree.Call)
     )
 

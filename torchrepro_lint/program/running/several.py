@@ -18,13 +18,14 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.turns import Turns, is_kept, may_train, turns_of
-from torchrepro_lint.program.running.way_frames import may_have_further_calls
+from torchrepro_lint.program.running.way_frames import frames_at, may_have_further_calls
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, ways
 from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
 __all__ = ["is_of_each_item", "makes_several", "serves_several"]
@@ -32,16 +33,20 @@ __all__ = ["is_of_each_item", "makes_several", "serves_several"]
 _MAP = re.compile(rb"\bmap\(")
 
 
-def makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
+def makes_several(
+    program: Program, facts: ModuleFacts, scope: Scope, site: int, idle: frozenset[Frame] = frozenset()
+) -> bool:
     """Whether one run of a program may come to a place more than once, tests and further trainings left out; True also
-    where not all ways that lead to it are known.
+    where not all ways that lead to it are known. Ways on which the place runs in `idle` frames alone do not count.
     """
-    key = ("several", facts.path, id(scope), site)
-    return program.ev.remembered(key, lambda: _makes_several(program, facts, scope, site), True)
+    key = ("several", facts.path, id(scope), site, idle)
+    return program.ev.remembered(key, lambda: _makes_several(program, facts, scope, site, idle), True)
 
 
-def _makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> bool:
+def _makes_several(program: Program, facts: ModuleFacts, scope: Scope, site: int, idle: frozenset[Frame]) -> bool:
     leading = _leading(program, facts, scope, site)
+    if idle:
+        leading = [way for way in leading if not ((frames := frames_at(program.ev, way)) and idle.issuperset(frames))]
     if len(leading) > MAX_WAYS or any(_is_in_a_loop(program, way) for way in leading):
         return True
     if is_of_each_item(program, facts, scope, site):

@@ -10,9 +10,10 @@ from torchrepro_lint.program.running.callers import frame_without_callers, frame
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.running.ways import Way
 
-__all__ = ["may_come_through", "may_have_further_calls"]
+__all__ = ["frames_at", "may_come_through", "may_have_further_calls"]
 
 _MAX_FRAMES: Final = 8
 
@@ -21,20 +22,28 @@ def may_come_through(ev: Evaluator, way: Way) -> bool:
     """Whether the place at the beginning of a way may run where it is come to by these calls. `sample(data)` does not
     seed if it does so under `if seed is not None:`, and `seed` is None where it is not given.
     """
+    frames = frames_at(ev, way)
+    return frames is None or bool(frames)
+
+
+def frames_at(ev: Evaluator, way: Way) -> tuple[Frame, ...] | None:
+    """The frames in which the place at the beginning of a way runs where it is come to by these calls: none where it
+    cannot be; None where they cannot be told.
+    """
     outermost = way[-1]
     frames = [frame_without_callers(ev, outermost.facts, outermost.scope)]
     for outer, inner in pairwise(reversed(way)):
         call = next((call for call, _ in outer.scope.calls if call.site == outer.site), None)
         if call is None:
-            return True
+            return None
         entered = (frame for caller in frames for frame in frames_of_call(ev, call, caller, inner.scope))
         frames = list(islice(entered, _MAX_FRAMES + 1))
         if not frames or len(frames) > _MAX_FRAMES:
-            return True
+            return None
         frames = [frame for frame in frames if ev.may_run(inner.site, inner.path, frame)]
         if not frames:
-            return False
-    return True
+            return ()
+    return tuple(frames)
 
 
 def may_have_further_calls(ev: Evaluator, way: Way) -> bool:

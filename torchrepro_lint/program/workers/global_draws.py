@@ -18,9 +18,18 @@ from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number
 from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 if TYPE_CHECKING:
+    from torchrepro_lint.facts.module import ModuleFacts
+    from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["brings_a_sampler", "first_draw", "is_of_an_evaluation", "shuffles_itself", "surely_shuffles"]
+__all__ = [
+    "brings_a_sampler",
+    "first_draw",
+    "is_of_an_evaluation",
+    "serves_an_evaluation",
+    "shuffles_itself",
+    "surely_shuffles",
+]
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
 _SAMPLERS = ("sampler", "batch_sampler")
@@ -85,17 +94,28 @@ def _is_of_an_evaluation(loader: Loader) -> bool:
 
 
 def is_of_an_evaluation(program: Program, loader: Loader) -> bool:
-    """Whether a loader is, by its name or that of the function that makes it, for an evaluation: `val_loader = ...`, a
-    `return` in `test_dataloader`. In which order a network is evaluated seldom matters.
+    """Whether a loader is for an evaluation, or for a look at the data; see `serves_an_evaluation`."""
+    return serves_an_evaluation(program, loader.facts, loader.scope, loader.call)
+
+
+def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
+    """Whether a loader or a sampler is, by its name or that of the function that makes it, for an evaluation, or for a
+    look at the data: `val_loader = ...`, a `return` in `test_dataloader`, any loader that is not one of training data
+    in `evaluate` or `plot_samples`. In which order a network is evaluated, and what a worker draws, seldom matters.
     """
-    words, parents = function_words("says_evaluation"), parents_of(program.ev, loader.facts)
-    names: list[str] = []
-    match parents.target_of(loader.call):
+    words, parents = function_words("says_evaluation"), parents_of(program.ev, facts)
+    name = ""
+    match parents.target_of(call):
         case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
-            names = [name]
-        case None if isinstance(parents.of(loader.call), tree.Return):
-            names = [loader.scope.name]
-    return any(words.search(name) and "train" not in name.lower() for name in names)
+            pass
+        case None if isinstance(parents.of(call), tree.Return):
+            name = scope.name
+    if function_words("means_training").search(name):
+        return False
+    # `evaluate`, `plot_samples`; `save_features.py` by the first of its words.
+    around = (scope.name, facts.path.stem.partition("_")[0])
+    tables = (function_words("evaluates"), function_words("only_looks"))
+    return bool(words.search(name)) or any(table.search(one) for table in tables for one in around)
 
 
 def _may_lack(loader: Loader, role: str) -> bool:

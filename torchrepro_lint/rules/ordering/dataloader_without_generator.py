@@ -51,7 +51,8 @@ Fix safety
     - `torch.initial_seed() + 1` for the second loader of a file that gets a generator, `+ 2` for the third: generators
       with one seed shuffle equally long data in the same way. Functions that use up the loaders that they make, as the
       trainers of which a run takes one, each begin with the seed itself.
-    - `torch.randint(2**32, ()).item()`, which torch draws, where one call makes several loaders, for the same reason.
+    - `torch.randint(2**32, ()).item()`, which torch draws, where one call makes several loaders that draw, for the same
+      reason. Unsafe: nobody would merge that unread.
     - With the rank of the process added, where several ranks have workers that draw: these would draw the same numbers.
       Not in the arm of an `if` whose other arm makes a `DistributedSampler`, nor where Lightning's Trainer has
       `devices=1`: there is one process.
@@ -59,8 +60,12 @@ Fix safety
     Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
     copy of the one in `np.random.seed(0)`, in a program that does not seed torch before. So is `args.seed or 0` where
     the user need not give a seed and the program has no default of its own for it, and any seed where the program
-    seeds torch in some runs alone (`if args.deterministic:`). Unsafe where a function gives more than three loaders one
-    name, so that their generators would differ in a number, or makes more than four loaders and splits that need one.
+    seeds torch in some runs alone (`if args.deterministic:`).
+
+    Unsafe as well is what is right and has to be read all the same: the generators of two loaders under one name, which
+    would differ in a number; those of a function that makes more than two loaders, samplers and splits which need one;
+    a generator that would stand more than 25 lines above its loader; and a seed to which a rank would be added that
+    the program does not name there, or that a second loader of a rank would share with the first one of the next.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
     else for another caller, the partial gets it, if it makes one loader, and is not passed to `map`.
@@ -73,9 +78,10 @@ Fix safety
 Not reported
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
       the value for the evaluation (`cfg.val.shuffle`).
-    - Loaders that shuffle for an evaluation, by their name (`val_loader`, `def test_dataloader`), if their workers draw
-      nothing; code for other programs (a package that the project builds, copied code) of which none in sight makes the
-      loader: reported in the `strict` profile only.
+    - Loaders for an evaluation, or for a look at the data, by their name or that of the function (`val_loader`, `def
+      test_dataloader`, `def plot_samples`), whether they shuffle or their workers draw; code for other programs (a
+      package that the project builds, copied code) of which none in sight makes the loader: reported in the `strict`
+      profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index.
@@ -150,7 +156,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
             fix, declined = loader_fix(program, loader, init=False, generator=True)
             message = _message(loader, draw, surely=any(surely_shuffles(program, one) for one in loaders))
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
-            seldom = shuffles and is_of_an_evaluation(program, loader) and first_draw(program, loader) is None
+            seldom = is_of_an_evaluation(program, loader)
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 

@@ -49,11 +49,12 @@ Fix safety
     applied.
 
     Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
-    copy of the one in a call that seeds something else, or later. Unsafe where a function gives more than three
-    samplers or splits one name: their generators would differ in a number.
+    copy of the one in a call that seeds something else, or later. Unsafe where a function gives two samplers or splits
+    one name, whose generators would differ in a number, or makes more than two that need one.
 
 Not reported
-    - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch.
+    - Splits under `torch.random.fork_rng()`, or directly after a call that seeds torch, also above
+      the `if` that they are in.
     - `torch.randperm` that shuffles or drops within a batch.
     - What a sampler cuts out of a permutation for one episode (`__iter__`, `sample_episode`), by whatever names.
     - A sampler that is passed as `shuffle=`, where it only counts as true, or one whose generator the project sets
@@ -61,6 +62,8 @@ Not reported
     - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
     - Code for a torch that accepts no generator yet: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
+    - Samplers for an evaluation, or for a look at the data, by their name or that of the function: reported in the
+      `strict` profile only.
     - Programs that do not show that they want to repeat, tests, and code for other programs (a package that the project
       builds, copied code) that none in sight asks for: reported in the `strict` profile only.
 
@@ -81,6 +84,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.workers.global_draws import serves_an_evaluation
 from torchrepro_lint.program.workers.managers import sets_order_of
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.lacking import named_without
@@ -116,7 +120,8 @@ class SplitOrSamplerWithoutGenerator(Rule):
                 ranks_differ=differ,
             )
             message = _message(one, leaks=leaks)
-            yield self.finding(program, call.site, message, trace, fix=fix, declined=declined)
+            seldom = one.kind == "sampler" and serves_an_evaluation(program, call.facts, call.scope, call.call)
+            yield self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
 
 
 def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:

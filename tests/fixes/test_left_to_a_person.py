@@ -1,0 +1,251 @@
+"""Fixes that are right and that a maintainer would still not merge unread: they are unsafe, or none is offered."""
+
+from __future__ import annotations
+
+from textwrap import dedent
+
+import pytest
+
+from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.engine import check
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.fixes import generators
+
+HEAD = """\
+import torch
+from torch.utils.data import DataLoader, Dataset, TensorDataset
+
+torch.manual_seed(3)
+data = TensorDataset(torch.arange(64))
+"""
+#: Programs, and how many fixes of theirs are unsafe.
+UNSAFE = {
+    "a seed that is drawn for each loader of a dict": (
+        """
+        loaders = {name: DataLoader(data, batch_size=size, shuffle=True) for name, size in (("a", 2), ("b", 4))}
+        print([list(one) for one in loaders.values()])
+        """,
+        1,
+    ),
+    "a function that makes two loaders which shuffle": (
+        """
+        def make(size):
+            return DataLoader(data, batch_size=size, shuffle=True)
+
+
+        small, large = make(2), make(4)
+        print(*zip(small, large))
+        """,
+        1,
+    ),
+    "two loaders under one name": (
+        """
+        loader = DataLoader(data, batch_size=2, shuffle=True)
+        print(*loader)
+        loader = DataLoader(data, batch_size=4, shuffle=True)
+        print(*loader)
+        """,
+        2,
+    ),
+    "a rank that has to be asked for": (
+        """
+        from lightning.pytorch import LightningModule, Trainer
+
+
+        class Noisy(Dataset):
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                return index + torch.rand(1)
+
+
+        class Net(LightningModule):
+            def train_dataloader(self):
+                return DataLoader(Noisy(), batch_size=2, num_workers=2)
+
+
+        Trainer(devices=2, strategy="ddp").fit(Net())
+        """,
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNSAFE)
+def test_what_is_not_merged_unread_is_unsafe(name: str, write) -> None:
+    program, number = UNSAFE[name]
+    root = write({"pyproject.toml": "", "train.py": HEAD + dedent(program)})
+    found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings if one.fix is not None]
+    assert [one.applicability for one in found] == [Applicability.UNSAFE] * number
+
+
+#: Files in which nobody asks for a change.
+PUT_ASIDE = [
+    "old/train.py",
+    "trash/net/train.py",
+    "net/train_backup.py",
+    "net/train copy.py",
+    "some-project-master/main.py",
+]
+SHUFFLED = f"{HEAD}for batch in DataLoader(data, batch_size=2, shuffle=True):\n    print(batch)\n"
+
+
+@pytest.mark.parametrize("file", PUT_ASIDE)
+def test_nothing_is_fixed_in_what_was_put_aside(file: str, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": SHUFFLED, file: SHUFFLED})
+    assert [one.location.path for one in fix([root]).fixed] == [root / "train.py"]
+
+
+SELF_TEST = f"""{HEAD}
+if __name__ == "__main__":
+    for batch in DataLoader(data, batch_size=2, shuffle=True):
+        print(batch)
+"""
+
+
+def test_a_module_that_tries_itself_out_is_left_alone(write) -> None:
+    root = write({"pyproject.toml": "", "main.py": "import images\n", "images.py": SELF_TEST})
+    (one,) = check([root], {"select": ("TRL201",)}).findings
+    assert one.fix is not None and one.fix.applicability is Applicability.UNSAFE
+
+
+SAMPLERS = """
+    first = Shuffled(data)
+    second = Shuffled(data)
+    train_loader = DataLoader(Noisy(), sampler=first, num_workers=2)
+    valid_loader = DataLoader(Noisy(), sampler=second, num_workers=2)
+    return train_loader, valid_loader
+"""
+
+
+def test_seeds_of_workers_are_counted_without_the_samplers(write, monkeypatch) -> None:
+    monkeypatch.setattr(generators, "MAX_UNREAD", 4)
+    text = f"""{HEAD}import numpy as np
+from torch.utils.data import RandomSampler as Shuffled
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index + np.random.rand()
+
+
+def make():
+{SAMPLERS.strip(chr(10))}
+
+
+train, valid = make()
+print(*train, *valid)
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    fix([root], {"select": ("TRL101",), "target_torch": ">=1.6", "unsafe_fixes": True})
+    fixed = (root / "main.py").read_text(encoding="utf-8")
+    assert "train_generator.manual_seed(torch.initial_seed())" in fixed
+    assert "valid_generator.manual_seed(torch.initial_seed() + 1)" in fixed
+
+
+LIT = """\
+import sys
+
+import torch
+
+torch.manual_seed(3)
+torch.backends.cudnn.deterministic = True
+notes = sys.argv
+"""
+#: What stands around the switch, and says that it is on.
+TOLD = {
+    "in a list": ("torch.backends.cudnn.benchmark = True\nnotes.append('cuDNN benchmark enabled')", True),
+    "in a log": (
+        "if torch.cuda.is_available():\n    torch.backends.cudnn.benchmark = True\n    print('benchmark on')",
+        True,
+    ),
+    "above the if": ("# Find the fastest kernels.\nif notes:\n    torch.backends.cudnn.benchmark = True", True),
+    "nowhere": ("if notes:\n    torch.backends.cudnn.benchmark = True\n    print('ready')", False),
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_a_switch_that_the_program_tells_of_is_left_to_a_person(name: str, write) -> None:
+    text, is_left = TOLD[name]
+    root = write({"pyproject.toml": "", "train.py": f"{LIT}{text}\n"})
+    (one,) = check([root], {"select": ("TRL301",)}).findings
+    assert one.fix is not None
+    assert (one.fix.applicability is Applicability.UNSAFE) == is_left
+
+
+COUNTED = f"""{HEAD}
+def tried():
+    loaders = [DataLoader(data, batch_size=size, shuffle=True) for size in (2, 4)]
+    return loaders
+
+
+def trained():
+    return DataLoader(data, batch_size=8, shuffle=True)
+
+
+small, large = tried()
+print(*zip(small, large, trained()))
+"""
+
+
+def test_a_safe_fix_does_not_count_the_others(write) -> None:
+    """The number in a seed would be a riddle where the generator with the one before is not written."""
+    root = write({"pyproject.toml": "", "main.py": COUNTED})
+    fix([root], {"select": ("TRL201",)})
+    assert "g.manual_seed(torch.initial_seed())\n" in (root / "main.py").read_text(encoding="utf-8")
+
+
+HALF = f"""{HEAD}
+def make(parts):
+    whole = DataLoader(data, batch_size=8, shuffle=True)
+    loaders = [DataLoader(part, batch_size=2, shuffle=True) for part in parts]
+    return whole, loaders
+
+
+print([list(one) for one in make([data, data])[1]])
+"""
+OF_AN_OBJECT = f"""{HEAD}from torch.utils.data import RandomSampler
+
+
+class Trainer:
+    def __init__(self, parts):
+        self.parts = parts
+
+    def loaders(self):
+        first = RandomSampler(self.parts[0])
+        second = RandomSampler(self.parts[1])
+        third = RandomSampler(self.parts[2])
+        return [DataLoader(data, sampler=one) for one in (first, second, third)]
+
+    def fit(self):
+        for epoch in range(3):
+            print([list(one) for one in self.loaders()])
+
+
+Trainer([data, data, data]).fit()
+"""
+#: Programs of which some loaders or samplers would be left, or many seeded, in one function or constructor.
+LEFT = {"half of a function": (HALF, "TRL201"), "three samplers of an object": (OF_AN_OBJECT, "TRL202")}
+
+
+@pytest.mark.parametrize("name", LEFT)
+def test_a_function_is_fixed_as_a_whole_and_with_few_generators(name: str, write) -> None:
+    program, rule = LEFT[name]
+    root = write({"pyproject.toml": "", "main.py": program})
+    found = check([root], {"select": (rule,)}).findings
+    assert found
+    assert not [one for one in found if one.fix is not None and one.fix.applicability is Applicability.SAFE]
+
+
+def test_what_a_script_keeps_is_no_training(write) -> None:
+    noisy = f"{HEAD}\n\nclass Noisy(Dataset):\n    def __len__(self):\n        return 8\n\n    def __getitem__(self, index):\n"
+    text = (
+        noisy
+        + "        return index + torch.rand(1)\n\n\nfor batch in DataLoader(Noisy(), num_workers=2):\n    print(batch)\n"
+    )
+    root = write({"pyproject.toml": "", "save_features.py": text, "learn.py": text})
+    assert [one.location.path.name for one in check([root]).findings if one.code == "TRL201"] == ["learn.py"]

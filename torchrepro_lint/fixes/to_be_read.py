@@ -1,0 +1,52 @@
+"""What keeps the generator of a loader, right as it is, from being merged unread: where it stands, and what it leaves.
+
+    g = torch.Generator()
+    g.manual_seed(torch.initial_seed())
+    source = DataLoader(images, shuffle=True, generator=g)
+    targets = [DataLoader(part, shuffle=True) for part in parts]  # to be seeded one by one
+
+Whoever reads that the first loader has a generator takes the function for repeatable.
+"""
+
+from __future__ import annotations
+
+import libcst as cst
+
+from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.fixes.arguments import given
+from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.generators import calls_that_want_one
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
+from torchrepro_lint.knowledge.loaders import torch_position
+
+__all__ = ["is_far_above", "keeps_many", "leaves_another"]
+
+#: How many lines below its generator a loader may be made by a safe fix.
+MAX_ROWS_APART = 25
+#: How many generators an object may get unread: all of them are made one after the other in its constructor.
+MAX_KEPT = 2
+
+
+def is_far_above(document: Document, call: cst.Call, at: cst.BaseStatement) -> bool:
+    """Whether lines before the statement `at` stand so far above a call that nobody reads them with it."""
+    rows = document.lines.row(document.start(call)) - document.lines.row(document.start(at))
+    return rows > MAX_ROWS_APART
+
+
+def keeps_many(document: Document, call: cst.Call, known: KnownLoaders | None) -> bool:
+    """Whether the object that keeps the generator of a call would keep one for more than two loaders and samplers."""
+    wanting = calls_that_want_one(document, known, document.enclosing_class(call))
+    return sum(_lacks_one(one) for one in wanting) > MAX_KEPT
+
+
+def _lacks_one(call: cst.Call) -> bool:
+    return given(call, "generator", torch_position("generator")) is None
+
+
+def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> bool:
+    """Whether the function around a call makes another loader that draws and that no safe fix gives a generator."""
+    return any(
+        known.is_known(one) and _lacks_one(one) and known.safety(one) is not Applicability.SAFE
+        for one in calls_that_want_one(document, known, document.function(call))
+        if one is not call
+    )
