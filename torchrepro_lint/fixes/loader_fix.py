@@ -239,8 +239,8 @@ def _known_loaders(program: Program, document: Document) -> KnownLoaders:
         spans = program.parsed(path)
         here = (one for one in program.loader_sites if one[0].facts.path == path)
         loader = next((one[0] for one in here if spans.span(one[0].call.site) == span), None)
-        if loader is None:
-            return Applicability.SAFE
+        if loader is None:  # what makes an object of a class that gets one where it initialises its base
+            return None
         fix = (
             None
             if _takes_none(program, loader)

@@ -42,7 +42,8 @@ Fix safety
     Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed: the expression
     in the call, be it a number. Draws from it differed in every run before. There is no fix if the seed is computed
     in the call, if the function seeds the missing one only when its callers ask for it, if the draw comes before the
-    other seeds, or if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere.
+    other seeds, if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere, or if
+    it is the only one and a module sets it where it is imported.
     Unsafe if it is a number and the program is also seeded with what its user gives, which would
     not decide these draws; if torch is imported only below, in a later cell of a notebook; if it is a constant in a
     package that the project builds, whose users have a seed of their own; and in a distributed program whose seed
@@ -72,6 +73,7 @@ from collections.abc import Iterator, Sequence
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.project_tests import tries_itself_out
 from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
@@ -82,6 +84,7 @@ from torchrepro_lint.rules.base import Rule
 _OWN_SEED = "each process may want a seed of its own: set it where the function that they run begins"
 _LATE = "it draws before that: all seeds belong at the start of the program"
 _OF_ITS_FUNCTION = "it is for the draws of its own function: set all seeds at the start of the program"
+_OF_A_MODULE = "importing this module sets that seed: set all seeds at the start of the program"
 _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}
 
 
@@ -95,12 +98,25 @@ class PartiallySeeded(Rule):
         for found in partial_seedings(program):
             missing = [rng for rng, _, _ in found.missing]
             reason = _LATE if found.comes_late else _OF_ITS_FUNCTION if found.is_of_its_function else None
+            if reason is None and _is_of_a_module(program, found):
+                reason = _OF_A_MODULE
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
             yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
             message = f"`{one.seed.name}` seeds this process, not those that start here, which draw from {drawn}"
             yield self.finding(program, one.site, message, _trace_of_processes(one), declined=_OWN_SEED)
+
+
+def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
+    """Whether the one generator that is seeded is so where a module is imported that is no program: `np.random.seed(0)`
+    above the class of a transform.
+    """
+    frame = found.block.frame
+    if frame.scope is not frame.facts.scope or not tries_itself_out(program, frame.facts.path):
+        return False
+    beside = [one for one in program.evidence_of("seed") if one.site.path == found.block.site.path]
+    return len({rng for one in beside for rng in one.seeds}) == 1
 
 
 def _message(found: PartialSeeding) -> str:
