@@ -47,8 +47,9 @@ Fix safety
 
 Not reported
     - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).
-    - Programs that only seed, where `cudnn.deterministic = False` beside the switch says that speed is meant, or where
-      a script or function evaluates a trained network, by its name (`test.py`; the `strict` profile reports it).
+    - Programs that only seed, where `cudnn.deterministic = False` or TF32 beside the switch says that speed is meant,
+      or where a script or function evaluates a trained network, by its name (`test.py`; the `strict` profile reports
+      it).
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
@@ -95,6 +96,8 @@ from torchrepro_lint.rules.base import Rule
 _GLOBAL_RNGS = frozenset({"python", "numpy", "torch"})
 #: The context manager that puts the switches back.
 _FLAGS = "torch.backends.cudnn.flags"
+#: What a switch beside it does where speed is wanted.
+_FOR_SPEED = frozenset({"cudnn-off", "precision"})
 _OPTION = re.compile("benchmark", re.IGNORECASE)
 
 
@@ -136,9 +139,9 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         return program.settings.intent is not None or len(seeded) > 1 or (program.strict and "torch" in seeded)
 
     def _is_chosen(self, program: Program, one: Evidence) -> bool:
-        """Whether a file that only seeds says with both switches that it is to be fast."""
+        """Whether a file that only seeds says with another switch that it is to be fast: both of cuDNN's, or TF32."""
         beside = (other for other in program.evidence if other.site.path == one.site.path)
-        return not program.strict and any(other.effect == "cudnn-off" for other in beside)
+        return not program.strict and any(other.effect in _FOR_SPEED for other in beside)
 
     def _report(
         self, program: Program, one: Evidence, intent: list[Evidence], level: str, places: tuple[Way, ...]

@@ -30,6 +30,8 @@ Example
         torch.manual_seed(0)
         dataset = Noisy()
         loader = DataLoader(dataset, sampler=DistributedSampler(dataset), num_workers=2)
+        for batch in loader:
+            print(batch)
 
     if __name__ == "__main__":
         main()
@@ -57,6 +59,8 @@ Use instead
         g.manual_seed(dist.get_rank())
         dataset = Noisy()
         loader = DataLoader(dataset, sampler=DistributedSampler(dataset), num_workers=2, generator=g)
+        for batch in loader:
+            print(batch)
 
     if __name__ == "__main__":
         main()
