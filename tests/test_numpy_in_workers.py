@@ -123,3 +123,41 @@ def test_explain_says_which_torch_counts_and_why(
     monkeypatch.chdir(write(files))
     assert explain([f"train.py:{row}"]) == 0
     assert capsys.readouterr().out.count(line) == 1
+
+
+_ONE_WORKER = """\
+
+
+def main():
+    loader = DataLoader(Noisy(), num_workers=1{more})
+    {over}
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+@pytest.mark.parametrize(
+    ("over", "seed", "more", "words"),
+    [
+        ("for batch in loader:\n        print(batch)", "torch.manual_seed(0)", "", None),
+        ("print(len(loader))\n    for i, batch in enumerate(loader):\n        print(i)", "torch.manual_seed(0)", "", None),
+        ("for batch in loader:\n        print(batch)", "np.random.seed(0)", "", "torch is not seeded"),
+        (
+            "for _ in range(3):\n        for batch in loader:\n            print(batch)",
+            "torch.manual_seed(0)", "", "every epoch draws",
+        ),
+        ("print(list(map(print, loader)))", "torch.manual_seed(0)", "", "every epoch draws"),
+        (
+            "for batch in loader:\n        print(batch)",
+            "torch.manual_seed(0)", ', multiprocessing_context="spawn"', "every epoch draws",
+        ),
+    ],
+)  # fmt: skip
+def test_one_worker_repeats_only_what_it_drew_before(write, over: str, seed: str, more: str, words: str | None) -> None:
+    program = _PROGRAM.format(seed=seed).partition("\n\nfor batch")[0] + _ONE_WORKER.format(over=over, more=more)
+    root: Path = write({"torchrepro-lint.toml": "", "train.py": program})
+    findings = check([root / "train.py"], {"select": ("TRL101",), "profile": "default"}).findings
+    assert [words in one.message for one in findings if words] == ([] if words is None else [True])
+    assert words is not None or not findings

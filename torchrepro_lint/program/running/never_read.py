@@ -14,7 +14,7 @@ from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_given_up", "is_never_read"]
+__all__ = ["is_given_up", "is_never_read", "uses_of_its_name"]
 
 #: What may read any name of the place where it is called.
 _TABLES: Final = frozenset({"globals", "locals", "vars", "eval", "exec"})
@@ -28,18 +28,25 @@ def is_never_read(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool
     The name is one of a function or of the `__main__` block of a file: what is at the top level of a module may be
     imported. A file that looks names up in a table (`globals()`, `locals()`) may read any.
     """
+    return uses_of_its_name(program, facts, made) == []
+
+
+def uses_of_its_name(program: Program, facts: ModuleFacts, made: tree.Expr) -> list[tuple[tree.Name, Scope]] | None:
+    """Where the name is read that an expression is given to, each with the scope around it; None where it is given to
+    none, or where that may be read elsewhere too.
+    """
     parents = parents_of(program.ev, facts)
     target = parents.target_of(made)
     if not isinstance(target, tree.Name) or not _TABLES.isdisjoint(parents.names):
-        return False
+        return None
     scope = _scope_around(facts, parents, made)
     if scope.node is None:
         if not _is_of_main_block(parents, made):
-            return False
+            return None
     elif not isinstance(scope.node, tree.FunctionDef):
-        return False
+        return None
     binding = _binding_of(scope, parents, target.id, made)
-    return binding is not None and next(binding_uses(parents, facts, scope, binding), None) is None
+    return None if binding is None else list(binding_uses(parents, facts, scope, binding))
 
 
 def is_given_up(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:

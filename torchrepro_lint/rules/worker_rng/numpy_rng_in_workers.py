@@ -87,6 +87,8 @@ Not reported
       TRL503), or with the worker id if `persistent_workers=True` keeps the workers alive.
     - Draws after a seed from the item's index (`np.random.seed(index)` in `__getitem__`, for each item or for the
       first of a worker).
+    - A single pass over a loader with one worker, if torch is seeded: before torch 1.9, that worker goes on from the
+      state of NumPy in the main process, and nothing else does.
     - Draws in an `except`, of another item for one that cannot be read.
     - Branches that a constant argument rules out (`train=False` for the evaluation loader), or the test that chooses
       the loader (`if split == "val": return DataLoader(Digits(split), ...)`), also by an option of the command line.
@@ -117,6 +119,7 @@ from torchrepro_lint.program.workers.seeding import (
     may_be_seeded,
     numpy_seeding,
 )
+from torchrepro_lint.program.workers.single_worker import has_one_worker, is_gone_over_once
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
@@ -144,10 +147,13 @@ class NumpyRngInWorkers(LoaderRule):
                     return self._report_repeated(program, loader, draws[0])
                 continue
             controlled = has_seeded_generator(loader) or may_be_seeded(program, loader)
-            is_old = program.target.admits_below("1.9")
+            alone = has_one_worker(loader)
+            is_old = program.target.admits_below("1.9") and not (alone and is_gone_over_once(program, loader))
+            if not is_old and not program.target.admits_from("1.9"):
+                continue
             if not is_old and controlled and not program.strict:
                 continue
-            return self._report(program, loader, draws[0], is_old, controlled)
+            return self._report(program, loader, draws[0], is_old, controlled, alone)
         return None
 
     def _report_repeated(self, program: Program, loader: Loader, draw: Effect) -> Finding:
@@ -156,9 +162,11 @@ class NumpyRngInWorkers(LoaderRule):
         declined = "a `worker_init_fn` would not help: seed with `torch.initial_seed() % 2**32` where the items seed"
         return self.finding(program, loader.site, message, _trace(draw), declined=declined)
 
-    def _report(self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool) -> Finding:
+    def _report(
+        self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool, alone: bool
+    ) -> Finding:
         fix, declined = loader_fix(program, loader, init=True, generator=not has_generator(loader))
-        seeding = None if controlled or program.target.known else numpy_seeding(program, loader)
+        seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)
         trace = _trace(draw)
         if seeding is not None:
             trace.append(Link(seeding.site, "seeds NumPy in the main process, which does not affect the workers", 0))
@@ -166,9 +174,10 @@ class NumpyRngInWorkers(LoaderRule):
         severity = Severity.ERROR if is_error else Severity.WARNING
         message = f"workers draw from NumPy (`{draw.event.name}`) without a `worker_init_fn`: "
         if seeding is not None:
-            message += "`np.random.seed` does not affect them, and before torch 1.9 they repeat each other"
+            before = "every epoch repeats" if alone else "they repeat each other"
+            message += f"`np.random.seed` does not affect them, and before torch 1.9 {before}"
         else:
-            message += _consequence(program, is_old, controlled)
+            message += _consequence(program, is_old, controlled, alone)
         return self.finding(
             program,
             loader.site,
@@ -185,7 +194,10 @@ def _trace(draw: Effect) -> list[Link]:
     return [*draw.event.chain, Link(draw.event.site, f"draws from NumPy's global RNG: {draw.event.name}")]
 
 
-def _consequence(program: Program, is_old: bool, controlled: bool) -> str:
+def _consequence(program: Program, is_old: bool, controlled: bool, alone: bool) -> str:
+    if is_old and alone:
+        every = "before torch 1.9, every epoch draws the same numbers"
+        return every if program.target.known else f"{every} (set `target-torch` if yours is newer)"
     if is_old and program.target.known:
         return "before torch 1.9, all draw the same numbers in every epoch"
     if is_old:
