@@ -47,6 +47,7 @@ order_dicts.py           dicts that a loop fills; order_handed.py: by a method; 
 order_mappings.py        from dicts of lists to what is taken out of them
 order_ties.py            elements that sorting leaves in their order
 order_iterators.py       objects that read for a stream
+order_jobs.py            shuffles that only say in which order jobs are started
 order_sorted.py          lists that are sorted in place, by whatever name
 inherited_attributes.py  attributes that a base lists and a subclass reads
 

@@ -24,6 +24,7 @@ from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.order_carriers import Sink, SinkKind
 from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_flow import sink_of_use
+from torchrepro_lint.program.ordering.order_jobs import only_orders_jobs
 from torchrepro_lint.program.ordering.order_sorted import is_sorted
 from torchrepro_lint.program.running.call_index import called_name, calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
@@ -93,7 +94,7 @@ def _uses(program: Program, facts: ModuleFacts) -> Iterator[_Use]:
                 program.ev.begin_question()
                 frame = frame_without_callers(program.ev, facts, one.scope)
                 names = names_called(program, program.ev.values(one.call.func, frame)) & ordering_names(table)
-                if names:
+                if names and not only_orders_jobs(program, facts, one.call):
                     link = Link(Site(facts.path, one.call.site), note.format(min(names)))
                     yield from (_Use(facts, one.scope, arg.value, Sink(kind, (link,))) for arg in one.call.args)
     for one in calls_in(program.ev, facts, "enumerate"):

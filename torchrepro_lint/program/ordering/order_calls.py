@@ -31,6 +31,7 @@ from torchrepro_lint.program.evaluation.values import (
 from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_beside import looks_up_beside
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_jobs import only_orders_jobs
 from torchrepro_lint.program.ordering.order_places import parameter_uses, scope_around
 from torchrepro_lint.program.ordering.order_texts import joins_text, through_encoder
 from torchrepro_lint.program.ordering.order_ties import is_counter, leaves_ties
@@ -85,6 +86,8 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         return
     if "functools.partial" in names:
         yield from _into_partial(program, carrier, call, arg)
+        return
+    if names & ordering_names("draws_by_position") and only_orders_jobs(program, carrier.facts, call):
         return
     end = None if carrier.is_dict else _end(carrier, call, arg, names)
     if end is not None:

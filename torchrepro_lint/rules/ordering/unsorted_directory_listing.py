@@ -53,6 +53,7 @@ Not reported
     - Positions that only look up what the same loop has added to another list, or what is in the list from which this
       one was created: `paths[names.index(name)]`.
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
+    - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
