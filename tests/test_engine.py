@@ -248,3 +248,44 @@ def test_installed_packages_are_libraries_to_each_other(write) -> None:
     report = check([root / "site-packages" / "own"], {"select": ("TRL101",)})
     assert [one.location.path.name for one in report.findings] == ["use.py"]
     assert "target-torch" in report.findings[0].message, "what the other package uses says nothing of this one's torch"
+
+
+def test_what_two_projects_find_in_a_file_is_said_once(write) -> None:
+    root = write(
+        {
+            "main/main.py": """
+                import torch
+                from utils.data import loader
+
+                torch.manual_seed(0)
+                for batch in loader():
+                    print(batch)
+            """,
+            "utils/log.py": "def note(text):\n    print(text)\n",
+            "utils/data.py": """
+                import numpy as np
+                from torch.utils.data import DataLoader, Dataset
+                from utils.log import note
+
+
+                class Noisy(Dataset):
+                    def __len__(self):
+                        return 8
+
+                    def __getitem__(self, index):
+                        return index + np.random.normal()
+
+
+                def loader():
+                    note("loader")
+                    return DataLoader(Noisy(), num_workers=2)
+
+
+                if __name__ == "__main__":
+                    for batch in loader():
+                        print(batch)
+            """,
+        }
+    )
+    findings = check([root], {"select": ("TRL101",), "profile": "default"}).findings
+    assert [one.fix is not None for one in findings] == [True]

@@ -128,3 +128,40 @@ def test_what_the_order_of_a_set_decides(use: str, decided: str, tmp_path: Path)
     (tmp_path / "train.py").write_text(_WORDS.format(use=use), encoding="utf-8")
     (finding,) = check([tmp_path], {"select": ("TRL208",)}).findings
     assert f"{decided} differ" in finding.message
+
+
+_INIT = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index + np.random.normal()
+
+
+def init(worker_id):
+    np.random.seed({seed})
+
+
+torch.manual_seed(0)
+for batch in DataLoader(Noisy(), num_workers=2, worker_init_fn=init):
+    print(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("seed", "said"),
+    [
+        ("7 + worker_id", "once `worker_init_fn` follows torch's seed"),
+        ("torch.initial_seed() % 2**32", "torch's global RNG seeds the workers"),
+    ],
+)
+def test_what_seeds_the_workers_of_a_loader_without_a_generator(seed: str, said: str, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(_INIT.format(seed=seed), encoding="utf-8")
+    (finding,) = check([tmp_path], {"select": ("TRL201",)}).findings
+    assert said in finding.message

@@ -235,17 +235,28 @@ def _report(
             dependencies.outside.setdefault(project.root, {}).update(program.outside)
             dependencies.looks.append(program.looks)
         unsafe.update(files if project.settings.unsafe_fixes else ())
-    findings.sort(key=lambda one: one.sort_key)
     report = Report(
-        tuple(findings),
+        tuple(sorted(merged(_each_once(findings)), key=lambda one: one.sort_key)),
         len(requested),
         tuple(errors),
         frozenset(unsafe),
         tuple(candidates.notices),
         left=_left_to_strict(left, projects),
-        elsewhere=tuple(sorted(elsewhere, key=lambda one: one.sort_key)),
+        elsewhere=tuple(sorted(_each_once(elsewhere), key=lambda one: one.sort_key)),
     )
     return report, dependencies
+
+
+def _each_once(findings: Sequence[Finding]) -> list[Finding]:
+    """The findings without those that another project has made as well, of a file that both contain: one that has a fix
+    is kept, if there is one.
+    """
+    found: dict[tuple[str, Location, str], Finding] = {}
+    for one in findings:
+        other = found.setdefault((one.code, one.location, one.message), one)
+        if other.fix is None and one.fix is not None:
+            found[one.code, one.location, one.message] = one
+    return list(found.values())
 
 
 def _left_to_strict(findings: Sequence[Finding], projects: Projects) -> LeftToStrict:

@@ -27,7 +27,7 @@ class LoaderRule(Rule):
         for loaders in program.asked_loader_sites():
             first = loaders[0]
             if _is_only_counted(program, first) or any(
-                is_idle(program, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
+                is_idle(program.ev, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
             ):
                 continue
             finding = self.of_site(program, loaders)

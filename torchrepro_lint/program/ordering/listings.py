@@ -109,7 +109,7 @@ def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tr
             program.ev.begin_question()
             frame = frame_without_callers(program.ev, facts, scope)
             name = _listing(program, facts, scope, call)
-            if name and program.ev.may_run(call.site, arms, frame) and not is_given_up(program, facts, call):
+            if name and program.ev.may_run(call.site, arms, frame) and not is_given_up(program.ev, facts, call):
                 yield name, call
 
 

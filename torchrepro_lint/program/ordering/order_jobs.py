@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
@@ -38,7 +38,7 @@ def only_orders_jobs(program: Program, facts: ModuleFacts, shuffle: tree.Call) -
 def _is_of_jobs(parents: Parents, use: tree.Name) -> bool:
     argument = parents.of(use)
     call = parents.of(argument) if isinstance(argument, tree.Arg) else None
-    if not isinstance(call, tree.Call) or called_name(call.func) not in ordering_names("starts_jobs", "words"):
+    if not isinstance(call, tree.Call) or called_name(call.func) not in ordering_words("starts_jobs"):
         return False
     whole: Node = call
     while isinstance(above := parents.of(whole), tree.Arg | tree.Call | tree.Attribute):

@@ -61,7 +61,7 @@ def unseeded_splits(program: Program, *, others: bool = False) -> Iterator[Unsee
                 if kind == "sampler":
                     if (
                         _is_a_truth_only(program, call)
-                        or is_never_read(program, call.facts, call.call)
+                        or is_never_read(program.ev, call.facts, call.call)
                         or call.site in given_generators(program)
                     ):
                         break

@@ -12,30 +12,49 @@ from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_given_up", "is_never_read", "uses_of_its_name"]
+__all__ = ["is_given_up", "is_never_read", "is_only_rearranged", "uses_of_its_name"]
 
 #: What may read any name of the place where it is called.
 _TABLES: Final = frozenset({"globals", "locals", "vars", "eval", "exec"})
+#: Methods that only change the order of what they are called on, by their names.
+_REARRANGING: Final = frozenset({"sort", "reverse"})
 #: Statements that go on with the next one, unless they raise.
 _SIMPLE: Final = (tree.Assign, tree.AugAssign, tree.ExprStmt, tree.Assert)
 
 
-def is_never_read(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:
+def is_never_read(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
     """Whether an expression is given to one name, alone or as one of several, and nothing reads that.
 
     The name is one of a function or of the `__main__` block of a file: what is at the top level of a module may be
     imported. A file that looks names up in a table (`globals()`, `locals()`) may read any.
     """
-    return uses_of_its_name(program, facts, made) == []
+    return uses_of_its_name(ev, facts, made) == []
 
 
-def uses_of_its_name(program: Program, facts: ModuleFacts, made: tree.Expr) -> list[tuple[tree.Name, Scope]] | None:
+def is_only_rearranged(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
+    """Whether an expression is given to a name of a function that is read only to call methods in statements of their
+    own: `picked = choice(...)`, `picked.sort()`.
+    """
+    parents = parents_of(ev, facts)
+    uses = uses_of_its_name(ev, facts, made)
+    return uses is not None and all(_is_rearranged(parents, use) for use, _ in uses)
+
+
+def _is_rearranged(parents: Parents, use: tree.Name) -> bool:
+    method = parents.of(use)
+    if not isinstance(method, tree.Attribute) or method.attr not in _REARRANGING:
+        return False
+    call = parents.of(method)
+    return isinstance(call, tree.Call) and call.func is method and isinstance(parents.of(call), tree.ExprStmt)
+
+
+def uses_of_its_name(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> list[tuple[tree.Name, Scope]] | None:
     """Where the name is read that an expression is given to, each with the scope around it; None where it is given to
     none, or where that may be read elsewhere too.
     """
-    parents = parents_of(program.ev, facts)
+    parents = parents_of(ev, facts)
     target = parents.target_of(made)
     if not isinstance(target, tree.Name) or not _TABLES.isdisjoint(parents.names):
         return None
@@ -49,11 +68,11 @@ def uses_of_its_name(program: Program, facts: ModuleFacts, made: tree.Expr) -> l
     return None if binding is None else list(binding_uses(parents, facts, scope, binding))
 
 
-def is_given_up(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:
+def is_given_up(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
     """Whether the block in which something is made surely raises below: `files = glob(...)`, then `raise`. What stands
     in a `try` may be caught.
     """
-    parents = parents_of(program.ev, facts)
+    parents = parents_of(ev, facts)
     statement = parents.statement(made)
     if not isinstance(statement, _SIMPLE) or any(isinstance(above, tree.Try) for above in parents.around(statement)):
         return False

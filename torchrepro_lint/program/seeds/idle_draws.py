@@ -46,15 +46,15 @@ def is_idle(ev: Evaluator, event: Event) -> bool:
 
 def _given_with(scope: Scope) -> dict[int, list[str]]:
     """For the calls in the arguments of others, by their sites: the keywords that they are given with, or the texts
-    before them, as in `update(cfg, "seed", draw())`.
+    before them, as in `update(cfg, "seed", draw())` and `add_argument("--seed", default=draw())`.
     """
     found: dict[int, list[str]] = {}
     for call, _ in scope.calls:
         text = ""
         for arg in call.args:
             if isinstance(arg.value, tree.Const) and isinstance(arg.value.value, str):
-                text = arg.value.value.rpartition(".")[2]
-            elif name := arg.keyword or text:
+                text = arg.value.value.rpartition(".")[2].lstrip("-").replace("-", "_")
+            elif name := text if arg.keyword == "default" and text else arg.keyword or text:
                 for node in walk([arg.value]):
                     if isinstance(node, tree.Call):
                         found.setdefault(node.site, []).append(name)
@@ -70,14 +70,17 @@ def _names_of_folders(scope: Scope) -> frozenset[int]:
     if not made:
         return frozenset()
     given = [node for call in made for node in walk([call.func, *(arg.value for arg in call.args)])]
-    names = {node.id for node in given if isinstance(node, tree.Name)}
-    texts = [
-        binding.node
-        for name in sorted(names & scope.bindings.keys())
-        for binding in scope.bindings[name]
-        if binding.kind == "assign" and _is_text(binding.node)
-    ]
-    parts = [*given, *(node for text in texts for node in _below(text))]
+    parts = list(given)
+    pending = [node.id for node in given if isinstance(node, tree.Name)]
+    seen = set(pending)
+    while pending:
+        for binding in scope.bindings.get(pending.pop(), ()):
+            if binding.kind == "assign" and _is_text(binding.node):
+                below = list(_below(binding.node))
+                parts += below
+                further = {node.id for node in below if isinstance(node, tree.Name)} - seen
+                seen |= further
+                pending += sorted(further)
     return frozenset(node.site for node in parts if isinstance(node, tree.Call))
 
 

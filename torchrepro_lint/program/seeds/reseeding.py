@@ -5,7 +5,7 @@ A seeding call and the loop that repeats it may be in different functions; the w
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -128,7 +128,13 @@ def _of_way(program: Program, one: Evidence, way: Way) -> tuple[Waypoint, Reseed
     if found is None:
         return None
     within = way[: found.index + 1]
-    if any(_keeps_state(ev, at.scope) or _is_of_the_first_call(at) or _is_of_a_trial(at) for at in within):
+    if any(
+        _keeps_state(ev, at.scope)
+        or _is_of_the_first_call(at)
+        or _is_told_when_done(at, within[:index])
+        or _is_of_a_trial(at)
+        for index, at in enumerate(within)
+    ):
         return None
     is_hook = found.loop is None
     if _runs_once(within[-1], found.loop) or (
@@ -187,6 +193,37 @@ def _is_of_the_first_call(waypoint: Waypoint) -> bool:
         ):
             return True
     return False
+
+
+def _is_told_when_done(waypoint: Waypoint, inside: Sequence[Waypoint]) -> bool:
+    """Whether a program comes by the place once for each object: under `if not data.is_sampled:`, where a method that
+    is called there sets that attribute of its object to True.
+    """
+    flags = {
+        part.operand.attr
+        for test, holds in tests_around(waypoint.scope, waypoint.path)
+        if holds
+        for part in _conjuncts(test)
+        if isinstance(part, tree.Unary) and part.op == "not" and isinstance(part.operand, tree.Attribute)
+    }
+    return any(
+        isinstance(store.target, tree.Attribute)
+        and store.target.attr in flags
+        and isinstance(store.value, tree.Const)
+        and store.value.value is True
+        for at in inside
+        for store in at.scope.stores
+        if flags
+    )
+
+
+def _conjuncts(test: tree.Expr) -> Iterator[tree.Expr]:
+    """The parts of `a and b`, all of which hold where it does."""
+    if isinstance(test, tree.Boolean) and test.op == "and":
+        yield from _conjuncts(test.left)
+        yield from _conjuncts(test.right)
+    else:
+        yield test
 
 
 def _is_of_a_trial(waypoint: Waypoint) -> bool:

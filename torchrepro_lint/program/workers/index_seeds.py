@@ -17,6 +17,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.handed_over import handed_over
+from torchrepro_lint.program.running.never_read import is_only_rearranged
 from torchrepro_lint.program.running.parents import Node, children, parents_of
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.workers.worker_reseeding import seeding_events
@@ -48,12 +49,21 @@ class _Seed:
 
 
 def draws_left(ev: Evaluator, run: WorkerRun, rng: str) -> list[Effect]:
-    """The draws of the workers from a generator, as `run.draws_from` gives them, that no item's own seed decides."""
-    draws = run.draws_from(rng)
+    """The draws of the workers from a generator, as `run.draws_from` gives them, that are of some use and that no
+    item's own seed decides.
+    """
+    draws = [draw for draw in run.draws_from(rng) if not _is_of_no_use(ev, draw.event)]
     seeds = [seed for event in seeding_events(run, rng) for seed in _of_index(ev, event)] if draws else []
     if seeds and any(_puts_back(event, rng) and not _ends_a_block(event, seeds) for event in run.events):
         return draws
     return [draw for draw in draws if not any(_decides(ev, seed, draw.event) for seed in seeds)]
+
+
+def _is_of_no_use(ev: Evaluator, event: Event) -> bool:
+    """Whether what is drawn gets a name that nothing reads, but for putting it in order."""
+    if event.call is None or event.frame is None:
+        return False
+    return is_only_rearranged(ev, event.frame.facts, event.call)
 
 
 def _puts_back(event: Event, rng: str) -> bool:

@@ -33,7 +33,7 @@ def is_gone_over_once(program: Program, loader: Loader) -> bool:
     """
     if not loader.lacks("multiprocessing_context"):
         return False
-    uses = uses_of_its_name(program, loader.facts, loader.call)
+    uses = uses_of_its_name(program.ev, loader.facts, loader.call)
     if uses is None:
         return False
     parents = parents_of(program.ev, loader.facts)

@@ -84,7 +84,8 @@ Not reported
       profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
-    - Workers that seed themselves from the system (TRL503), or seed each item from its index.
+    - Workers that seed themselves from the system (TRL503), or seed each item from its index; and, where no fix can be
+      written, those whose `worker_init_fn` does not follow torch's seed (TRL103, TRL104, TRL105).
     - A loader of which only the length is asked (`len(DataLoader(...))`), or whose name in a function or `__main__`
       block nothing reads.
     - A loader that is told to shuffle where it gets a sampler, and then not: `sampler = balanced() if train else None`
@@ -118,6 +119,7 @@ from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
     first_draw,
     is_of_an_evaluation,
+    is_seeded_by_init,
     shuffles_itself,
     surely_shuffles,
 )
@@ -154,15 +156,22 @@ class DataLoaderWithoutGenerator(LoaderRule):
             if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
             fix, declined = loader_fix(program, loader, init=False, generator=True)
-            message = _message(loader, draw, surely=any(surely_shuffles(program, one) for one in loaders))
+            is_seeded = draw is not None and is_seeded_by_init(program, loader, draw)
+            if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 speak of the init function
+                continue
+            surely = any(surely_shuffles(program, one) for one in loaders)
+            message = _message(loader, draw, surely=surely, is_seeded=is_seeded)
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
             seldom = is_of_an_evaluation(program, loader)
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 
 
-def _message(loader: Loader, draw: Effect | None, *, surely: bool) -> str:
+def _message(loader: Loader, draw: Effect | None, *, surely: bool, is_seeded: bool) -> str:
+    """`is_seeded`: the init function of the workers seeds them with something else than torch's seed so far."""
     lack = lacking(loader.call, Parameter("generator"))
+    if draw is not None and is_seeded:
+        return f"{lack}: once `worker_init_fn` follows torch's seed, torch's global RNG decides `{draw.event.name}`"
     if draw is not None:
         return f"{lack}: torch's global RNG seeds the workers, which draw random numbers (`{draw.event.name}`)"
     order = "the order is drawn" if surely else "if `shuffle` is true, the order is drawn"

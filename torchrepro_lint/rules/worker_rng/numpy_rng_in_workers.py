@@ -92,6 +92,7 @@ Not reported
     - Draws in an `except`, of another item for one that cannot be read.
     - Branches that a constant argument rules out (`train=False` for the evaluation loader), or the test that chooses
       the loader (`if split == "val": return DataLoader(Digits(split), ...)`), also by an option of the command line.
+    - Draws that nothing uses, but for putting them in order.
     - Draws that can give one number only, whatever is drawn: `np.random.binomial(1, 0.0)`, `np.random.randint(1)`.
     - With torch >= 1.9, loaders that no program in sight makes, if programs of the project seed torch.
     - Functions that numba compiles: they draw from generators of the compiled code.
