@@ -249,3 +249,33 @@ def test_what_a_script_keeps_is_no_training(write) -> None:
     )
     root = write({"pyproject.toml": "", "save_features.py": text, "learn.py": text})
     assert [one.location.path.name for one in check([root]).findings if one.code == "TRL201"] == ["learn.py"]
+
+
+CHOSEN = """\
+import random
+
+import torch
+
+
+def parts(names, seed):
+    random.seed(seed)
+    random.shuffle(names)
+    cut = len(names) // 2
+    print(torch.rand(3))
+    return names[:cut], names[cut:]
+
+
+def main():
+    print(parts(["a", "b", "c"], 3))
+    print(torch.nn.Linear(2, 2).weight)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_the_only_seed_of_a_function_that_shuffles_is_left_alone(write) -> None:
+    root = write({"pyproject.toml": "", "main.py": CHOSEN})
+    found = check([root], {"select": ("TRL502",)}).findings
+    assert not [one for one in found if one.fix is not None and one.fix.applicability is Applicability.SAFE]

@@ -44,10 +44,11 @@ Fix safety
     in the call, if the function seeds the missing one only when its callers ask for it, if the draw comes before the
     other seeds, if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere, or if
     it is the only one and a module sets it where it is imported.
-    Unsafe if it is a number and the program is also seeded with what its user gives, which would
-    not decide these draws; if torch is imported only below, in a later cell of a notebook; if it is a constant in a
-    package that the project builds, whose users have a seed of their own; and in a distributed program whose seed
-    does not name the rank: what each rank drew by itself would be the same in all of them.
+    Unsafe if the only seed of a function other than `main` is `random`'s or NumPy's, and the function shuffles or
+    chooses below, which may be what it is for; if it is a number and the program is also seeded with what its user
+    gives, which would not decide these draws; if torch is imported only below, in a later cell of a notebook; if it is
+    a constant in a package that the project builds, whose users have a seed of their own; and in a distributed program
+    whose seed does not name the rank: what each rank drew by itself would be the same in all of them.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
@@ -69,15 +70,20 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.diagnostics import Applicability, Finding
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
+from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.evaluation.values import External
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.project_tests import tries_itself_out
 from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
@@ -85,6 +91,8 @@ _OWN_SEED = "each process may want a seed of its own: set it where the function 
 _LATE = "it draws before that: all seeds belong at the start of the program"
 _OF_ITS_FUNCTION = "it is for the draws of its own function: set all seeds at the start of the program"
 _OF_A_MODULE = "importing this module sets that seed: set all seeds at the start of the program"
+_CHOOSING = frozenset({"shuffle", "permutation", "sample", "choice", "choices"})
+_PREFIXES = {"python": "random.", "numpy": "numpy.random."}
 _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}
 
 
@@ -101,6 +109,8 @@ class PartiallySeeded(Rule):
             if reason is None and _is_of_a_module(program, found):
                 reason = _OF_A_MODULE
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
+            if fix is not None and _is_for_draws_below(program, found.block):
+                fix = replace(fix, applicability=Applicability.UNSAFE)
             yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
@@ -117,6 +127,24 @@ def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
         return False
     beside = [one for one in program.evidence_of("seed") if one.site.path == found.block.site.path]
     return len({rng for one in beside for rng in one.seeds}) == 1
+
+
+def _is_for_draws_below(program: Program, block: Evidence) -> bool:
+    """Whether the only generator that a function seeds, Python's or NumPy's, draws an order or a choice below, as that
+    of the classes: its author may have meant these draws, and not the run.
+    """
+    scope = block.frame.scope
+    if scope.parent is None or function_words("entry").fullmatch(scope.name):
+        return False
+    here = [one for one in program.evidence_of("seed") if one.frame.scope is scope]
+    seeded = {rng for one in here for rng in one.seeds}
+    prefix = _PREFIXES.get(next(iter(seeded), "")) if len(seeded) == 1 else None
+    return prefix is not None and any(
+        isinstance(value, External) and value.name.startswith(prefix) and last_part(value.name) in _CHOOSING
+        for call, _ in scope.calls
+        if call.site > block.site.number
+        for value in program.ev.values(call.func, block.frame)
+    )
 
 
 def _message(found: PartialSeeding) -> str:
