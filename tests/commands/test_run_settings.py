@@ -368,7 +368,7 @@ def test_the_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     with pytest.raises(SystemExit):
         main(["--help"])
     _, _, commands = capsys.readouterr().out.partition("other commands")
-    below = "  torchrepro-lint rule [CODE]        show the documentation of a rule, or list\n" + " " * 37 + "all rules"
+    below = "  torchrepro-lint verify [SCRIPT]    run a script twice and show where the\n" + " " * 37 + "runs differ"
     assert below in commands
     assert max(map(len, commands.splitlines())) <= 80
 
