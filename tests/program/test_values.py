@@ -100,6 +100,7 @@ CONSTANTS = [
         "import asyncio\nasync def f(): return 1\nasync def g(): return await asyncio.gather(f(), f())\nx = asyncio.run(g())",
         "list[1 1]",
     ),
+    ("y = 1\nglobals()['y'] = globals()['y'] + 1\nx = y", "2"),
     ("def f(): return 1\nx = globals()['f']()", "1"),
     ("y = 1\ndef f(): return globals()['y']\nx = f()", "1"),
     ("class A:\n    def __init__(self, b): self.b = b\nx = vars(A(1))['b']", "1"),

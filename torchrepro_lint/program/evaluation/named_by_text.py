@@ -149,6 +149,8 @@ def item_by_name(ev: Evaluator, node: tree.Subscript, frame: Frame) -> Values | 
         return None
     if not owners or not all(isinstance(owner, (Instance, ModuleValue)) for owner in owners):
         return None
+    if frame.parent is None and isinstance(node.value, tree.Call) and not node.value.args:
+        return ev.name(name.value, node.site, frame) or None  # in the module's own code: what it is there
     return ev.instances_attribute(owners, name.value) or None
 
 
