@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import written_alike
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.ops.tensor_results import Tensor
 
 __all__ = ["combined"]
 
 
-def combined(op: str, sides: tuple[tuple[Tensor | None, tree.Expr], ...]) -> Tensor | None:
-    """What an operator of arithmetic gives for its two sides, each as a tensor, if it is one, and as it is written."""
+def combined(op: str, sides: tuple[tuple[Tensor | None, tree.Expr], ...], scope: Scope) -> Tensor | None:
+    """What an operator of arithmetic gives for its two sides in a scope, each as a tensor, if it is one, and as it is
+    written.
+    """
     tensors = [one for one, _ in sides if one is not None]
     if not tensors:
         return None
@@ -28,9 +32,28 @@ def combined(op: str, sides: tuple[tuple[Tensor | None, tree.Expr], ...]) -> Ten
             op in ("+", "-")
             and sum(one.distinct for one in tensors) == 1
             and all(one is None or one.distinct or _is_steady(node) for one, node in sides)
-        ),
+        )
+        or (op == "+" and _are_offsets([scope.behind(node) for _, node in sides])),
         whole=is_exact and op in ("+", "-", "*"),
     )
+
+
+def _are_offsets(sides: list[tree.Expr]) -> bool:
+    """Whether two addends give each row numbers of its own: `index * n + torch.arange(n)`, and as the flat index of one
+    place in each of `rows` times n `index + torch.arange(0, rows * n, n)`.
+    """
+    return any(_counts_rows(one, other) for one, other in (sides, reversed(sides)))
+
+
+def _counts_rows(offsets: tree.Expr, index: tree.Expr) -> bool:
+    match offsets:
+        case tree.Call(func=tree.Attribute(attr="arange"), args=args):
+            match [arg.value for arg in args if arg.keyword is None and not arg.star]:
+                case [tree.Const(value=0), tree.Binary(op="*", left=left, right=right), step]:
+                    return written_alike(left, step) or written_alike(right, step)
+                case [tree.Const(value=0), count] | [count]:
+                    return isinstance(index, tree.Binary) and index.op == "*" and written_alike(index.right, count)
+    return False
 
 
 def _is_steady(node: tree.Expr) -> bool:

@@ -86,7 +86,7 @@ def bound(tensors: Tensors, binding: Binding, frame: Frame) -> Tensor | None:
             before = tensors.ev.remembered(("tensor", node, frame), lambda: named(tensors, name, site, frame), _ITSELF)
             if before is _ITSELF:
                 return None
-            after = combined(op, ((before, target), (tensors.of(value, frame), value)))
+            after = combined(op, ((before, target), (tensors.of(value, frame), value)), frame.scope)
             if before is None or after is None:
                 return after
             return replace(after, on_cpu=before.on_cpu, floating=before.floating)  # in place

@@ -58,7 +58,7 @@ class Tensors:
             case tree.Unary(op="-" | "~" | "+", operand=operand):
                 return self.of(operand, frame)
             case tree.Binary(op=op, left=left, right=right):
-                return combined(op, ((self.of(left, frame), left), (self.of(right, frame), right)))
+                return combined(op, ((self.of(left, frame), left), (self.of(right, frame), right)), frame.scope)
             case tree.Compare(left=left, ops=(op, *_), comparators=(right, *_)) if op not in _NO_TENSOR_OPERATORS:
                 found = joined((self.of(left, frame), self.of(right, frame)))
                 return Tensor(found.on_cpu, False, False) if found is not None else None
