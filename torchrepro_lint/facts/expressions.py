@@ -8,6 +8,7 @@ from torchrepro_lint.facts import tree
 
 __all__ = [
     "call_sites",
+    "conjuncts",
     "dotted_name",
     "held_by",
     "last_site",
@@ -114,6 +115,15 @@ def words_in(roots: Iterable[tree.Expr]) -> Iterator[str]:
         match node:
             case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Const(value=str() as word):
                 yield word
+
+
+def conjuncts(test: tree.Expr) -> Iterator[tree.Expr]:
+    """The parts of `a and b`, all of which hold where it does."""
+    if isinstance(test, tree.Boolean) and test.op == "and":
+        yield from conjuncts(test.left)
+        yield from conjuncts(test.right)
+    else:
+        yield test
 
 
 def call_sites(root: tree.Expr) -> Iterator[int]:

@@ -7,7 +7,6 @@ only where one that is there already proves it: from the same folder of Python's
 
 from __future__ import annotations
 
-import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +18,7 @@ from torchrepro_lint.fixes.document import dotted_name
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.program.files_of_tests import MAIN_GUARD
 from torchrepro_lint.program.for_others import is_put_aside
 from torchrepro_lint.program.modules import folder_of
 
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
 
 __all__ = ["existing_init", "importable_as", "other_homes"]
 
-_GUARD = re.compile(rb"""__name__\s*==\s*['"]__main__['"]""")
 #: How many files an import may read that no other import of the file reads.
 MAX_NEW = 8
 
@@ -64,7 +63,7 @@ def importable_as(program: Program, path: Path, file: Path) -> str | None:
     importers, others = program.imports.above(path), program.imports.above(file)
     if file in importers or is_put_aside(program, file):
         return None
-    if path not in others and program.project.holds(file, _GUARD):
+    if path not in others and program.project.holds(file, MAIN_GUARD):
         return None
     is_imported = len(others) > 1 and others & importers and program.imports.is_imported_at_once(file)
     if not is_imported and not _brings_nothing_new(program, path, file):

@@ -48,8 +48,8 @@ def set_value_fix(
 
 
 def is_commented_beside(document: Document, value: cst.BaseExpression) -> bool:
-    """Whether a comment for people stands in the statement of a value, behind it, or right above it or the `if` that it
-    begins; or a text beside it says what is switched: `print("benchmark on")`.
+    """Whether a comment that is not for a tool stands in the statement that sets a value, behind it, right above it, or
+    above the `if` whose first statement it is; or a text beside it says what is switched: `print("benchmark on")`.
     """
     line = document.statement(value)
     if not isinstance(line, cst.SimpleStatementLine):

@@ -13,13 +13,14 @@ from torchrepro_lint.program.word_index import any_word
 if TYPE_CHECKING:
     from torchrepro_lint.program.modules import Project
 
-__all__ = ["files_of_tests"]
+__all__ = ["MAIN_GUARD", "files_of_tests"]
 
 _NAME = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 _FOLDERS = frozenset({"test", "tests"})
 # A program that evaluates a network may be called `test_net.py`: it has a guard, reads a command line, and has nothing
 # that a test runner would find.
-_GUARD = re.compile(rb"""__name__\s*==\s*['"]__main__['"]""")
+#: `if __name__ == "__main__":`, in the bytes of a file.
+MAIN_GUARD = re.compile(rb"""__name__\s*==\s*['"]__main__['"]""")
 _COMMAND_LINE = any_word(
     ["argparse", "ArgumentParser", "parse_args", "click", "fire", "hydra", "typer", "argv", "FLAGS"]
 )
@@ -43,4 +44,4 @@ def _is_test_file(project: Project, path: Path) -> bool:
 def _is_an_evaluation(project: Project, path: Path) -> bool:
     """Whether a file is a program that is called like a test, since it tests a network."""
     holds = project.holds
-    return holds(path, _GUARD) and holds(path, _COMMAND_LINE) and not holds(path, _RUNNER)
+    return holds(path, MAIN_GUARD) and holds(path, _COMMAND_LINE) and not holds(path, _RUNNER)

@@ -133,6 +133,12 @@ class ProjectTexts:
             self._mentioning[word] = frozenset(self.containing(word))
         return self._mentioning[word]
 
+    def naming(self, home: Path, *, package: bool) -> frozenset[Path]:
+        """The files that mention a module by its name, or, with `package`, the package that gives its names on."""
+        stem = home.parent.name if home.stem == "__init__" else home.stem
+        near = self.mentioning(stem)
+        return near | self.mentioning(home.parent.name) if package else near
+
     def _look_for(self, word: str) -> None:
         if word.isascii():
             self.looks.word(word.encode())

@@ -32,8 +32,8 @@ def bound_outside(ev: Evaluator, facts: ModuleFacts, name: str) -> tuple[tuple[B
 
 
 def _bound_outside(ev: Evaluator, facts: ModuleFacts, name: str) -> Iterator[tuple[Binding, Frame]]:
-    stem = facts.path.parent.name if facts.path.stem == "__init__" else facts.path.stem
-    paths = [path for path in ev.project.setting(name) if path in ev.project.mentioning(stem)]
+    near = ev.project.naming(facts.path, package=False)
+    paths = [path for path in ev.project.setting(name) if path in near]
     if len(paths) > MAX_FILES:
         yield Binding(name, "opaque", None, -1, ()), ev.module_frame(facts)
     for path in paths[:MAX_FILES]:

@@ -116,11 +116,7 @@ def _files_mentioning(ev: Evaluator, home: Path, name: str) -> list[Path]:
     files = list(ev.project.containing(name))
     if len(files) > MAX_FILES:
         # A name that many files use: only those that can have it from its home.
-        stem = home.parent.name if home.stem == "__init__" else home.stem
-        near = ev.project.mentioning(stem) | {home}
-        package = home.parent / "__init__.py"
-        if package in files:  # which gives it on under its own name
-            near = near | ev.project.mentioning(home.parent.name)
+        near = ev.project.naming(home, package=home.parent / "__init__.py" in files) | {home}
         files = list(islice((path for path in files if path in near), MAX_NEAR + 1))
     if home in files:
         files.remove(home)

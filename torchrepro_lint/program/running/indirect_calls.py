@@ -107,10 +107,7 @@ class _Search:
         project = self._ev.project
         paths = [path for path in project.containing(holder.name) if path != home.path]
         if holder.scope is not None and paths:  # whoever has a global name of a module names that, or its package
-            stem = home.path.parent.name if home.path.stem == "__init__" else home.path.stem
-            near = project.mentioning(stem)
-            if home.path.parent / "__init__.py" in paths:
-                near = near | project.mentioning(home.path.parent.name)
+            near = project.naming(home.path, package=home.path.parent / "__init__.py" in paths)
             paths = [path for path in paths if path in near]
         self._escapes = self._escapes or len(paths) > MAX_FILES
         for path in paths[:MAX_FILES]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cache
+from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_parts
@@ -72,14 +73,20 @@ def _names(call: tree.Call, name: str) -> bool:
 
 def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) -> Iterator[tuple[Value, Arguments]]:
     """What a call of a library calls that can be the function of `scope`, with the arguments that it gets."""
+    for value, applied in _applied(ev, call, frame, scope):
+        yield value, ev.arguments(applied.args, frame)
+    for value, spread, is_numbered in _starting(ev, call, frame, scope):
+        given = ev.arguments(spread, frame)
+        yield value, merged(_NUMBER, given) if is_numbered else given
+
+
+def _applied(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) -> Iterator[tuple[Value, tree.Call]]:
+    """What a call of a library calls here that can be the function of `scope`, and that call as it would be written."""
     applied = applied_call(ev, call, frame)
     if applied is not None:
         for value in ordered(ev.values(applied[0].func, frame)):
             if is_function(value, scope):
-                yield value, ev.arguments(applied[0].args, frame)
-    for value, spread, is_numbered in _starting(ev, call, frame, scope):
-        given = ev.arguments(spread, frame)
-        yield value, merged(_NUMBER, given) if is_numbered else given
+                yield value, applied[0]
 
 
 def _starting(
@@ -121,9 +128,8 @@ def _started_calls(ev: Evaluator, scope: Scope) -> Iterator[tuple[tree.Call, Fra
     for one in _starts_of(ev, scope):
         for frame in ev.contexts(one.facts, one.scope):
             if ev.may_run(one.call.site, one.path, frame):
-                applied = applied_call(ev, one.call, frame)
-                if applied is not None and any(is_function(each, scope) for each in ev.values(applied[0].func, frame)):
-                    yield applied[0], frame
+                for _, applied in islice(_applied(ev, one.call, frame, scope), 1):
+                    yield applied, frame
                 for _, spread, is_numbered in _starting(ev, one.call, frame, scope):
                     function = next((arg.value for arg in one.call.args if arg.keyword == "target"), None)
                     if not is_numbered and spread:

@@ -108,8 +108,8 @@ def _is_imported_by_all(program: Program, building: Sequence[Way], loading: Sequ
 
 
 def _without_loops(path: ArmPath, scope: Scope) -> set[tuple[int, str]]:
-    """The arms around a place but for the bodies of loops: what comes by an element of a list, has one turn of the loop
-    over it at least.
+    """The arms around a place without the bodies of loops: a loop over a list that holds the model runs at least
+    once.
     """
     return {step for step in path if step[0] not in scope.loops}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.expressions import conjuncts, dotted_name
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
@@ -196,14 +196,14 @@ def _is_of_the_first_call(waypoint: Waypoint) -> bool:
 
 
 def _is_told_when_done(waypoint: Waypoint, inside: Sequence[Waypoint]) -> bool:
-    """Whether a program comes by the place once for each object: under `if not data.is_sampled:`, where a method that
+    """Whether a place runs once for each object: under `if not data.is_sampled:`, where a method that
     is called there sets that attribute of its object to True.
     """
     flags = {
         part.operand.attr
         for test, holds in tests_around(waypoint.scope, waypoint.path)
         if holds
-        for part in _conjuncts(test)
+        for part in conjuncts(test)
         if isinstance(part, tree.Unary) and part.op == "not" and isinstance(part.operand, tree.Attribute)
     }
     return any(
@@ -215,15 +215,6 @@ def _is_told_when_done(waypoint: Waypoint, inside: Sequence[Waypoint]) -> bool:
         for store in at.scope.stores
         if flags
     )
-
-
-def _conjuncts(test: tree.Expr) -> Iterator[tree.Expr]:
-    """The parts of `a and b`, all of which hold where it does."""
-    if isinstance(test, tree.Boolean) and test.op == "and":
-        yield from _conjuncts(test.left)
-        yield from _conjuncts(test.right)
-    else:
-        yield test
 
 
 def _is_of_a_trial(waypoint: Waypoint) -> bool:

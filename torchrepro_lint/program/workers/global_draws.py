@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import words_in, written_alike
+from torchrepro_lint.facts.expressions import conjuncts, words_in, written_alike
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
@@ -74,16 +73,7 @@ def _shuffles_with_a_sampler_only(loader: Loader) -> bool:
     chosen = loader.scope.behind(sampler)
     if not isinstance(chosen, tree.Conditional) or not _is_none(chosen.orelse) or _is_none(chosen.body):
         return False
-    return any(written_alike(one, chosen.test) for one in _conjuncts(loader.scope.behind(shuffle)))
-
-
-def _conjuncts(node: tree.Expr) -> Iterator[tree.Expr]:
-    """The parts of `a and b`, all of which hold where it does."""
-    if isinstance(node, tree.Boolean) and node.op == "and":
-        yield from _conjuncts(node.left)
-        yield from _conjuncts(node.right)
-    else:
-        yield node
+    return any(written_alike(one, chosen.test) for one in conjuncts(loader.scope.behind(shuffle)))
 
 
 def _is_none(node: tree.Expr) -> bool:
