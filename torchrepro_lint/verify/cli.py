@@ -199,7 +199,7 @@ def _parser() -> ArgumentParser:
     script.add_argument(
         "--nproc-per-node",
         type=at_least(1),
-        default=1,
+        default=0,
         metavar="N",
         help="start the script in N processes, as torchrun does on one machine, and compare rank by rank",
     )

@@ -88,3 +88,23 @@ def test_a_script_in_two_processes_and_one_whose_rank_fails(tmp_path: Path) -> N
     status, found = answer(*words, "--", "fail", folder=tmp_path)
     assert (status, found["outcome"]) == (2, "could not run")
     assert "each run failed in rank 1: ValueError: no data at train.py:13" in found["verdict"]
+
+
+@pytest.mark.verify
+def test_a_script_in_one_process_as_torchrun_starts_it(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    text = """
+        import torch
+        import torch.distributed as distributed
+
+        distributed.init_process_group("gloo")
+        torch.manual_seed(distributed.get_rank())
+        weight = torch.randn(2, requires_grad=True)
+        loss = weight.sum()
+        loss.backward()
+        distributed.all_reduce(weight.grad)
+        """
+    script(tmp_path, text)
+    status, found = answer("--nproc-per-node", "1", "train.py", folder=tmp_path)
+    assert (status, found["outcome"]) == (0, "agreed"), found
+    assert "processes" not in found["verdict"]

@@ -44,7 +44,7 @@ def main() -> None:
     plan, rank = Plan.from_json(job["plan"]), job.get("rank", 0)
     recorder = install(plan, header) if rank == 0 else install(plan, identity=Identity(rank_name(rank)))
     others: OtherRanks | None = None
-    if plan.ranks > 1 and rank == 0:
+    if plan.ranks and rank == 0:
         environments = [
             {**os.environ, **variables(one, plan.ranks, port)} for port in [free_port()] for one in range(plan.ranks)
         ]

@@ -27,7 +27,8 @@ class Plan:
     a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner. With `steps`, each
     process ends after so many optimizer steps (see `watch/limit.py`). With `settings`, what each step is made
     with is told. With `ticking`, the clock goes on by the same little at each call: times agree in all runs.
-    The script is started in `ranks` processes.
+    The script is started in `ranks` processes, as torchrun does, or in one as usual
+    where that is 0.
     """
 
     path: str
@@ -40,7 +41,7 @@ class Plan:
     steps: int | None = None
     settings: bool = False
     ticking: bool = False
-    ranks: int = 1
+    ranks: int = 0
 
     @property
     def is_full(self) -> bool:

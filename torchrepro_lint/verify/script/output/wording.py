@@ -42,7 +42,7 @@ def command(words: tuple[str, ...]) -> str:
 
 def verdict(result: Result) -> str:
     """One sentence on what was observed."""
-    ranks = next((run.record.header.ranks for run in result.runs if run.record is not None), 1)
+    ranks = next((run.record.header.ranks for run in result.runs if run.record is not None), 0)
     runs = f"{len(result.runs)} {'recordings' if result.from_files else 'runs'}"
     what = command(result.command) + (f" in {ranks} processes" if ranks > 1 else "")
     varied = _varied(result) + stopped(result)
