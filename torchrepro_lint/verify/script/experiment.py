@@ -42,8 +42,8 @@ class Experiment:
     With `contend` a GPU is kept busy beside all runs but the first. With `one_hash_seed` no run has a PYTHONHASHSEED of
     its own, so that one thing alone can be varied. With `steps` each run ends after so many optimizer steps. With
     `scratch` each has a folder of its own to write in. At most `jobs` are made at a time, the first one alone. With
-    `resumes` it is to be compared with a training in two halves. The script is started in `ranks` processes, as torchrun does, or in one as usual
-    where that is 0.
+    `resumes` it is to be compared with a training in two halves. The script is started in `ranks` processes, as
+    torchrun does, or in one as usual where that is 0.
     """
 
     def __init__(
