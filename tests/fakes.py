@@ -65,6 +65,9 @@ class FakeProgram:
     def looks(self) -> None:
         return None
 
+    def is_imported(self, path: Path) -> bool:
+        return any(f"import {path.stem}\n" in text for one, text in self.texts.items() if one != path)
+
     def without(self, refused: SourceError) -> FakeProgram:
         raise AssertionError(refused)
 

@@ -107,7 +107,8 @@ class Finding:
 
     `left_to_strict`: only the strict profile reports it, because none of the programs that start in these files wants
     to repeat, or, without a file, because no seeded run in sight executes it (only tests, or programs of others), or it
-    only decides in which order something is evaluated. None for what every profile reports.
+    only decides in which order something is evaluated, or it is in a file that is no module, as a template is. None for
+    what every profile reports.
     """
 
     code: str
@@ -139,9 +140,12 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class LeftToStrict:
-    """What a run leaves to the strict profile since no program that it concerns wants to repeat: the files in which
-    these programs start, and how many findings there are.
+    """What a run leaves to the strict profile.
+
+    `programs` are the files in which programs start that do not want to repeat, and `findings` is how many findings
+    concern no other programs. `unread` are files for Python 2, templates and the like, which nothing imports.
     """
 
     programs: tuple[Path, ...] = ()
     findings: int = 0
+    unread: tuple[Path, ...] = ()

@@ -31,6 +31,7 @@ from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project, Projects
+from torchrepro_lint.source.root import absolute
 from torchrepro_lint.source.text import SourceError
 from torchrepro_lint.suppression import Checked, merged, settled, without_repeated
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
@@ -120,15 +121,16 @@ def check(
         known = [] if suppressed_too else baselines_of(requested, projects)
         to_edit = contents is not None
         contents = contents or Contents()
+        named = frozenset({absolute(path) for path in given if path in overlay or not path.is_dir()} & requested)
         cached, report = None, None
         if not (overlay or suppressed_too) and toolkit.is_own:
-            cached = _cached_run(requested, projects, override, contents, run.cache)
+            cached = _cached_run(requested, named, projects, override, contents, run.cache)
             report = _stored(cached, requested, projects, to_edit=to_edit)
         if report is None:
             if override.keys() & _OF_RULES:
                 # A misspelt rule is said, whatever the files.
                 require_known_rules(override, toolkit.rules())
-            analysis = _Analysis(overlay, contents, toolkit, run, only)
+            analysis = _Analysis(overlay, contents, toolkit, run, only, named)
             wait = run.cache.wait if run.cache is not None else 0
             with cached.alone(wait) if cached is not None and wait else nullcontext():
                 # Who has waited finds what another process has made meanwhile.
@@ -142,14 +144,20 @@ def check(
 
 
 def _cached_run(
-    files: Set[Path], projects: Projects, override: SettingsOverride, contents: Contents, choice: CacheChoice | None
+    files: Set[Path],
+    named: Set[Path],
+    projects: Projects,
+    override: SettingsOverride,
+    contents: Contents,
+    choice: CacheChoice | None,
 ) -> CachedRun | None:
     """This run as the cache knows it; None without a cache, or where there is nothing to look at."""
     if choice is None or not is_any_wanted(files, contents):
         return None
     from torchrepro_lint.cache.run import CachedRun
 
-    return CachedRun(files, projects, choice.folder, repr(sorted(override.items())), contents)
+    how = repr((sorted(override.items()), "all" if named == files else sorted(map(str, named))))
+    return CachedRun(files, projects, choice.folder, how, contents)
 
 
 def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects, *, to_edit: bool) -> Report | None:
@@ -191,13 +199,16 @@ def _without_collection() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Analysis:
-    """What all projects of one check share: where texts come from, what is run, and how."""
+    """What all projects of one check share: where texts come from, what is run, and how; and the files that somebody
+    has named, and not the folder that they are in.
+    """
 
     overlay: Mapping[Path, str]
     read: Read
     toolkit: Toolkit
     run: RunOptions
     only: Set[Path] | None
+    named: Set[Path]
 
     def wants(self, path: Path) -> bool:
         """Whether the findings of a file are wanted."""
@@ -260,11 +271,14 @@ def _each_once(findings: Sequence[Finding]) -> list[Finding]:
 
 
 def _left_to_strict(findings: Sequence[Finding], projects: Projects) -> LeftToStrict:
-    """The programs that these findings are left out for; those that only tests run are not counted."""
-    told = [
-        one for one in findings if one.left_to_strict and is_severe_enough(one, projects.of(one.location.path).settings)
-    ]
-    return LeftToStrict(tuple(in_order({path for one in told for path in one.left_to_strict or ()})), len(told))
+    """The programs that these findings are left out for; those that only tests run are not counted. And the files that
+    are no modules.
+    """
+    severe = [one for one in findings if is_severe_enough(one, projects.of(one.location.path).settings)]
+    told = [one for one in severe if one.left_to_strict]
+    programs = in_order({path for one in told for path in one.left_to_strict or ()})
+    unread = in_order({one.location.path for one in severe if one.code == UNREADABLE_FILE.code})
+    return LeftToStrict(tuple(programs), len(told), tuple(unread))
 
 
 def _check_project(
@@ -321,11 +335,12 @@ def _check_project(
     elsewhere = [_unfixed(one) for one in found if one.location.path not in wanted and _goes_through(one, wanted)]
     found = [finding for finding in found if finding.location.path in wanted]
     broken = [
-        UNREADABLE_FILE.finding(path, *where)
-        for path, where in program.unreadable.items()
+        UNREADABLE_FILE.finding(path, *where, is_relied_on=path in analysis.named or program.is_imported(path))
+        for path, where in list(program.unreadable.items())
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
-    broken += broken_cells(set(files).difference(program.unreadable), project, analysis.overlay, analysis.read)
+    readable = set(files).difference(program.unreadable)
+    broken += broken_cells(readable, project, analysis.overlay, analysis.read, analysis.named)
     return (
         Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules()), elsewhere),
         errors,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -62,12 +62,18 @@ def is_any_wanted(requested: Iterable[Path], read: Read) -> bool:
         return True
 
 
-def broken_cells(files: Iterable[Path], project: Project, overlay: Mapping[Path, str], read: Read) -> Iterator[Finding]:
-    """Findings for the cells of readable notebooks that cannot be read themselves, and whose text is missed."""
+def broken_cells(
+    files: Iterable[Path], project: Project, overlay: Mapping[Path, str], read: Read, named: Set[Path]
+) -> Iterator[Finding]:
+    """Findings for the cells of readable notebooks that cannot be read themselves, and whose text is missed. The files
+    in `named` are those that somebody has named.
+    """
     for path in filter(is_notebook, files):
         if is_ignored(UNREADABLE_FILE, path, project.settings):
             continue
         text = overlay[path] if path in overlay else decode(path, read(path)).text
         for before, error in cell_errors(path, text).items():
             if error.matters:
-                yield UNREADABLE_FILE.finding(path, before + error.row, error.column, error.reason, "cell")
+                yield UNREADABLE_FILE.finding(
+                    path, before + error.row, error.column, error.reason, "cell", is_relied_on=path in named
+                )

@@ -33,6 +33,10 @@ class ProgramLike(Protocol):
         """What a file says: a look at it."""
         ...
 
+    def is_imported(self, path: Path) -> bool:
+        """Whether a file imports this one that can be read itself."""
+        ...
+
     def has_read(self, path: Path) -> bool:
         """Whether something has looked at the file."""
         ...

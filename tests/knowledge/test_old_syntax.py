@@ -6,7 +6,12 @@ import pytest
 
 from torchrepro_lint.diagnostics import Severity
 from torchrepro_lint.engine import check
-from torchrepro_lint.knowledge.old_syntax import is_of_an_older_python, older_form
+from torchrepro_lint.knowledge.old_syntax import (
+    form_of_no_module,
+    is_meant_for_no_module,
+    is_of_an_older_python,
+    older_form,
+)
 
 _OLD = [
     "print 'two'",
@@ -55,6 +60,51 @@ def test_an_error_of_today_is_not_taken_for_one(line: str) -> None:
     assert older_form(line) is None
 
 
+@pytest.mark.parametrize("line", _OLD)
+def test_what_only_python_2_reads_is_told_from_what_a_word_mends(line: str) -> None:
+    cause = older_form(line)
+    assert cause is not None and is_meant_for_no_module(cause) is ("async" not in line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from {{ cookiecutter.package }} import train",
+        "{% if cookiecutter.use_hydra %}",
+        "loader = ${LOADER}",
+        "CODE_DIR = <Path to repo 'code' dir>",
+        "train(root=<your folder>, epochs=3)",
+        "!pip install torch",
+        "    !unzip data.zip -d /",
+        "%cd src",
+        "%%time",
+        "[docs]def to_hetero(module: Module, debug: bool = False):",
+    ],
+)
+def test_what_is_no_module_is_named(line: str) -> None:
+    cause = form_of_no_module(line)
+    assert cause is not None and is_meant_for_no_module(cause)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *_NEW,
+        "if a < b and c > d",
+        "x = (a <b> c",
+        "name = '{{ name }}' 'x",
+        "    % rest 2",
+        "y = x %z 2",
+        "!= 3",
+        ">>>>>>> e4b3355",
+        "values = {k: {v} for k, v in x",
+        "def f(x) -> List<int>:",
+    ],
+)
+def test_a_slip_is_not_taken_for_a_template(line: str) -> None:
+    assert form_of_no_module(line) is None
+
+
 @pytest.mark.parametrize(
     ("text", "severity", "words"),
     [
@@ -65,8 +115,8 @@ def test_an_error_of_today_is_not_taken_for_one(line: str) -> None:
 )
 def test_code_for_an_older_python_is_a_warning(write, text: str, severity: Severity, words: str) -> None:
     root = write({"torchrepro-lint.toml": "", "a.py": f"import torch\n{text}"})
-    (finding,) = check([root]).findings
+    (finding,) = check([root / "a.py"]).findings
     assert (finding.code, finding.severity, finding.location.start.row) == ("TRL900", severity, 2)
     assert finding.message.startswith(f"this file cannot be read: {words}")
-    left = check([root], {"min_severity": "error"}).findings
+    left = check([root / "a.py"], {"min_severity": "error"}).findings
     assert bool(left) is (severity is Severity.ERROR)

@@ -30,7 +30,7 @@ def encoded(findings: Iterable[Finding], notices: Iterable[tuple[Path, str]], le
     return [
         [_finding(one) for one in findings],
         [[str(path), text] for path, text in notices],
-        [[str(path) for path in left.programs], left.findings],
+        [[str(path) for path in left.programs], left.findings, [str(path) for path in left.unread]],
     ]
 
 
@@ -40,12 +40,12 @@ def decoded(data: Any, files: Container[Path], roots: Collection[Path]) -> Store
     ValueError, TypeError or IndexError where it made no such data, where a finding or an edit is in none of the `files`
     of the run, or where another path leads out of the `roots` of its projects.
     """
-    findings, notices, (programs, count) = data
+    findings, notices, (programs, count, unread) = data
     reader = _Reader(files, roots)
     return (
         tuple(map(reader.finding, findings)),
         tuple((reader.path(path), _text(note)) for path, note in notices),
-        LeftToStrict(tuple(map(reader.path, programs)), _number(count)),
+        LeftToStrict(tuple(map(reader.path, programs)), _number(count), tuple(map(reader.path, unread))),
     )
 
 

@@ -150,7 +150,8 @@ def print_report(
             print("warning: no Python files or notebooks under the given paths", file=sys.stderr)
         print_notices(report.notices, texts)
         if left_out is not None and not for_people and (options.statistics or not says_notes(options.output_format)):
-            print(f"note: {left_out}", file=sys.stderr)
+            for line in left_out.splitlines():
+                print(f"note: {line}", file=sys.stderr)
         if report.stale:
             records = "record of the baseline matches" if report.stale == 1 else "records of the baseline match"
             print(f"note: {report.stale} {records} no finding any more; --write-baseline drops them", file=sys.stderr)

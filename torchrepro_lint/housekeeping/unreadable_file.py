@@ -7,6 +7,11 @@ What it does
     cells are checked, and in code for an older Python (`print` as a statement, `async=` as an argument), which the
     message names.
 
+    What is written for Python 2, and what is no module of any Python (a template, the text of a notebook, a part of a
+    file), is reported where somebody relies on it: where the file is named, by the command line, an editor or a hook,
+    and where a file imports it that can be read. Of others the run says at its end how many there are, and the
+    `strict` profile reports them.
+
 Why is this bad?
     Nothing can be found in the file, and findings in other files may depend on what is in it.
 
@@ -21,6 +26,8 @@ Use instead
     ```
 
 Known limits
+    What is no module is told by the line of the syntax error.
+
     A cell that cannot be read is not reported where nothing in it is missed: it neither draws, seeds, loads, splits or
     lists, nor imports or defines anything.
 
@@ -35,7 +42,7 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Location, Position, Severity
-from torchrepro_lint.knowledge.old_syntax import is_of_an_older_python
+from torchrepro_lint.knowledge.old_syntax import is_meant_for_no_module, is_of_an_older_python
 
 __all__ = ["UnreadableFile"]
 
@@ -49,9 +56,16 @@ class UnreadableFile:
     severity: ClassVar[Severity] = Severity.ERROR
     profile: ClassVar[Literal["default", "strict"]] = "default"
 
-    def finding(self, path: Path, row: int, column: int, reason: str, what: str = "file") -> Finding:
-        """The finding at a place, row and column from 1. `what` is what cannot be read, `file` or `cell`."""
+    def finding(
+        self, path: Path, row: int, column: int, reason: str, what: str = "file", *, is_relied_on: bool = True
+    ) -> Finding:
+        """The finding at a place, row and column from 1. `what` is what cannot be read, `file` or `cell`.
+        `is_relied_on`: somebody has named the file, or a file imports it that can be read.
+        """
         location = Location(path, Position(row, column), Position(row, column + 1))
-        is_meant = what == "cell" or is_of_an_older_python(reason)
+        is_no_module = is_meant_for_no_module(reason)
+        is_meant = what == "cell" or is_of_an_older_python(reason) or is_no_module
         severity = Severity.WARNING if is_meant else self.severity
-        return Finding(self.code, self.name, f"this {what} cannot be read: {reason}", severity, location)
+        left = () if is_no_module and not is_relied_on else None
+        message = f"this {what} cannot be read: {reason}"
+        return Finding(self.code, self.name, message, severity, location, left_to_strict=left)

@@ -1,4 +1,6 @@
-"""What in a line an older Python reads, and the Python of today refuses as a syntax error."""
+"""What in a line an older Python reads, and the Python of today refuses as a syntax error; and what in it shows that a
+text is no module of any Python.
+"""
 
 from __future__ import annotations
 
@@ -8,26 +10,59 @@ from typing import Final
 
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 
-__all__ = ["is_of_an_older_python", "older_form"]
+__all__ = ["BEGINS_INDENTED", "form_of_no_module", "is_meant_for_no_module", "is_of_an_older_python", "older_form"]
+
+#: Why a part of a file cannot be read that was put into a file of its own.
+BEGINS_INDENTED: Final = "it begins with an indented line, as a part of a file does"
 
 _TEXT: Final = re.compile("\"[^\"]*\"|'[^']*'")
+_PYTHON_2: Final = "2.7"
 
 
 @cache
-def _forms() -> tuple[tuple[re.Pattern[str], str], ...]:
+def _forms() -> tuple[tuple[re.Pattern[str], str, str], ...]:
     """The rows of `old_syntax.toml`, which explains the fields. DataFileError where it is not what it should be."""
     rows = read_toml("old_syntax.toml")["form"]
+    if any(set(row) != {"pattern", "cause", "source", "until"} for row in rows):
+        raise DataFileError(
+            "old_syntax.toml: a form has a pattern, a cause, a source and the last Python that reads it"
+        )
+    return tuple((re.compile(row["pattern"]), row["cause"], row["until"]) for row in rows)
+
+
+@cache
+def _no_modules() -> tuple[tuple[re.Pattern[str], str], ...]:
+    """The rows of `no_module.toml`, which explains the fields. DataFileError where it is not what it should be."""
+    rows = read_toml("no_module.toml")["form"]
     if any(set(row) != {"pattern", "cause", "source"} for row in rows):
-        raise DataFileError("old_syntax.toml: a form has a pattern, a cause and a source")
+        raise DataFileError("no_module.toml: a form has a pattern, a cause and a source")
     return tuple((re.compile(row["pattern"]), row["cause"]) for row in rows)
+
+
+def _code_of(line: str) -> str:
+    return _TEXT.sub('""', line).partition("#")[0]
 
 
 def older_form(line: str) -> str | None:
     """The form of an older Python in a line with a syntax error, in words; None where there is none."""
-    code = _TEXT.sub('""', line).partition("#")[0]
-    return next((cause for pattern, cause in _forms() if pattern.search(code)), None)
+    code = _code_of(line)
+    return next((cause for pattern, cause, _ in _forms() if pattern.search(code)), None)
+
+
+def form_of_no_module(line: str) -> str | None:
+    """What in a line with a syntax error shows that the text is no module, in words; None where nothing does."""
+    code = _code_of(line)
+    return next((cause for pattern, cause in _no_modules() if pattern.search(code)), None)
 
 
 def is_of_an_older_python(reason: str) -> bool:
     """Whether the reason why a file cannot be read is one that `older_form` gives."""
-    return any(reason == cause for _, cause in _forms())
+    return any(reason == cause for _, cause, _ in _forms())
+
+
+def is_meant_for_no_module(reason: str) -> bool:
+    """Whether the reason why a file cannot be read says that today's programs cannot contain it as it is: it is written
+    for Python 2, or is a template or a part of something.
+    """
+    of_python_2 = any(reason == cause for _, cause, until in _forms() if until == _PYTHON_2)
+    return of_python_2 or reason == BEGINS_INDENTED or any(reason == cause for _, cause in _no_modules())

@@ -96,6 +96,11 @@ class ImportGraph:
         self.project.looks.imports()
         return path in self._importers
 
+    def importers(self, path: Path) -> Sequence[Path]:
+        """The files that import `path` directly, in order."""
+        self.project.looks.imports()
+        return in_order(self._importers.get(path, ()))
+
     def is_imported_at_once(self, path: Path) -> bool:
         """Whether a file imports `path` as it starts, and not in a function or a branch, which may never run."""
         self.project.looks.imports()

@@ -117,6 +117,10 @@ class Program:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
 
+    def is_imported(self, path: Path) -> bool:
+        """Whether a file imports this one that can be read itself."""
+        return any(self.facts(importer) is not None for importer in self.imports.importers(path))
+
     @property
     def tests(self) -> frozenset[Path]:
         """The files of the project that are tests."""

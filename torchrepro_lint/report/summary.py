@@ -38,18 +38,31 @@ _SHOWN_PROGRAMS = 3
 
 def unseeded(programs: Sequence[Path], texts: Texts) -> str:
     """`2 programs seed nothing for their runs (a.py, b.py)`, with the names of the first ones."""
-    names = [texts.name(path) for path in programs[:_SHOWN_PROGRAMS]]
-    more = len(programs) - len(names)
-    listed = ", ".join(names) + (f" and {more} more" if more else "")
     what = "program seeds nothing for its run" if len(programs) == 1 else "programs seed nothing for their runs"
-    return f"{len(programs)} {what} ({listed})"
+    return f"{len(programs)} {what} ({_listed(programs, texts)})"
+
+
+def _listed(files: Sequence[Path], texts: Texts) -> str:
+    """The names of the first of the files, and how many more there are."""
+    names = [texts.name(path) for path in files[:_SHOWN_PROGRAMS]]
+    more = len(files) - len(names)
+    return ", ".join(names) + (f" and {more} more" if more else "")
 
 
 def left_to_strict(left: LeftToStrict, texts: Texts) -> str | None:
-    """The line about programs that do not show that they want to repeat; None where nothing is left out for them."""
-    if not left.findings:
-        return None
-    return f"{unseeded(left.programs, texts)}: --profile strict shows {counted(left.findings, 'finding')} about that."
+    """The lines about programs that do not show that they want to repeat, and about files that are no modules of
+    today's Python; None where nothing is left out for them.
+    """
+    lines = []
+    if left.findings:
+        told = f"--profile strict shows {counted(left.findings, 'finding')} about that"
+        lines.append(f"{unseeded(left.programs, texts)}: {told}.")
+    if left.unread:
+        one = len(left.unread) == 1
+        what = "file is for Python 2, a template or a part" if one else "files are for Python 2, templates or parts"
+        which = f"nothing imports {'it' if one else 'them'} ({_listed(left.unread, texts)})"
+        lines.append(f"{len(left.unread)} {what}, and {which}: --profile strict shows what cannot be read.")
+    return "\n".join(lines) or None
 
 
 def summary(
@@ -61,7 +74,7 @@ def summary(
     once: Sequence[Finding] | None = None,
 ) -> Iterator[str]:
     """How many errors and warnings there are, and how many of them `--fix` would fix. `fixed` are those that this run
-    has fixed; `known` is how many a baseline has hidden; `left_out` is the line of `left_to_strict`; `once` are the
+    has fixed; `known` is how many a baseline has hidden; `left_out` is what `left_to_strict` says; `once` are the
     findings without those that copies of a notebook repeat.
     """
     yield from _counts(findings, may_fix, fixed, known, findings if once is None else once, passed=left_out is None)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchrepro_lint.knowledge.old_syntax import older_form
+from torchrepro_lint.knowledge.old_syntax import BEGINS_INDENTED, form_of_no_module, older_form
 from torchrepro_lint.source.depth import is_too_deep, too_large
 from torchrepro_lint.source.magics import commented, parses
 
@@ -57,8 +58,16 @@ def explained(text: str, error: SyntaxError) -> tuple[str, int, int]:
     """Why Python refuses a text, in a few words, and the row and column (from 1) at which it does."""
     row, column = error.lineno or 1, max(error.offset or 1, 1)
     lines = text.splitlines()
-    older = older_form(lines[row - 1]) if row <= len(lines) else None
-    return older or f"syntax error: {error.msg}", row, column
+    line = lines[row - 1] if row <= len(lines) else ""
+    cause = older_form(line) or form_of_no_module(line)
+    if cause is None and isinstance(error, IndentationError) and line[:1].isspace() and _is_first(lines, row):
+        cause = BEGINS_INDENTED
+    return cause or f"syntax error: {error.msg}", row, column
+
+
+def _is_first(lines: Sequence[str], row: int) -> bool:
+    """Whether there is no code above a row."""
+    return all(not line.strip() or line.lstrip().startswith("#") for line in lines[: row - 1])
 
 
 def as_comment(cell: str) -> str:

@@ -1,0 +1,93 @@
+"""Files for Python 2, templates and parts of files: whom a run names, and whom it only counts."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.cli import main
+from torchrepro_lint.diagnostics import LeftToStrict, Severity
+from torchrepro_lint.engine import CacheChoice, RunOptions, check
+
+OLD = "import torch\nprint torch.rand(2)\n"
+TEMPLATE = "import torch\nfrom {{ cookiecutter.package }} import train\ntorch.manual_seed(0)\n"
+PART = "# How to train.\n\n    model.eval()\n    torch.manual_seed(0)\n"
+CELLS = "import torch\n!pip install timm\ntorch.manual_seed(0)\n"
+SLIP = "import torch\ntorch.manual_seed(0\n"
+KINDS = {"a Python 2 file": OLD, "a template": TEMPLATE, "a part": PART, "cells": CELLS}
+
+
+def _root(write, files: dict[str, str]) -> Path:
+    return write({"torchrepro-lint.toml": "", **files})
+
+
+@pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)
+def test_what_nothing_imports_is_only_counted(write, text: str) -> None:
+    root = _root(write, {"other.py": text, "train.py": "import torch\ntorch.manual_seed(0)\n"})
+    report = check([root])
+    assert report.findings == ()
+    assert report.left == LeftToStrict(unread=(root / "other.py",))
+    (finding,) = check([root], {"profile": "strict"}).findings
+    assert (finding.code, finding.severity) == ("TRL900", Severity.WARNING)
+    assert [one.code for one in check([root], {"select": ("TRL900",)}).findings] == ["TRL900"]
+    assert check([root], {"ignore": ("TRL900",)}).left == LeftToStrict()
+
+
+@pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)
+def test_what_is_named_or_imported_is_reported(write, text: str) -> None:
+    root = _root(write, {"other.py": text, "train.py": "import torch\nimport other\ntorch.manual_seed(0)\n"})
+    assert [one.code for one in check([root]).findings] == ["TRL900"]
+    alone = _root(write, {"other.py": text, "train.py": "import torch\n"}) / "other.py"
+    assert [one.code for one in check([alone]).findings] == ["TRL900"]
+    assert [one.code for one in check([alone], overlay={alone: text}).findings] == ["TRL900"]
+
+
+def test_an_importer_that_cannot_be_read_itself_relies_on_nothing(write) -> None:
+    root = _root(write, {"other.py": OLD, "train.py": f"import other\n{OLD}"})
+    assert check([root]).left.unread == (root / "other.py", root / "train.py")
+
+
+@pytest.mark.parametrize("text", [SLIP, "import torch\n    torch.manual_seed(0)\n", "import torch\n<<<<<<< HEAD\n"])
+def test_a_slip_is_reported_whoever_imports_it(write, text: str) -> None:
+    (finding,) = check([_root(write, {"other.py": text})]).findings
+    assert (finding.code, finding.severity) == ("TRL900", Severity.ERROR)
+
+
+def test_a_cell_for_python_2_is_only_counted(write) -> None:
+    cells = [
+        {"cell_type": "code", "source": [line], "metadata": {}, "outputs": []}
+        for line in ("import torch", "print torch.rand(2)", "x = torch.rand(2")
+    ]
+    notebook = json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    root = _root(write, {"a.ipynb": notebook})
+    report = check([root])
+    assert [one.message for one in report.findings] == ["this cell cannot be read: syntax error: '(' was never closed"]
+    assert report.left.unread == (root / "a.ipynb",)
+    assert len(check([root / "a.ipynb"]).findings) == 2
+
+
+def test_a_run_over_the_files_is_another_one_than_over_their_folder(write, tmp_path_factory) -> None:
+    root = _root(write, {"other.py": OLD})
+    run = RunOptions(cache=CacheChoice(tmp_path_factory.mktemp("cache")))
+    for _ in range(2):
+        assert check([root], run=run).left.unread == (root / "other.py",)
+        assert len(check([root / "other.py"], run=run).findings) == 1
+
+
+def test_the_line_about_them(write, capsys, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = _root(write, {f"old{number}.py": OLD for number in range(5)})
+    monkeypatch.chdir(root)
+    line = (
+        "5 files are for Python 2, templates or parts, and nothing imports them (old0.py, old1.py, old2.py and 2 more): "
+        "--profile strict shows what cannot be read."
+    )
+    assert main([".", "--no-cache"]) == 0
+    assert capsys.readouterr().out == f"Found no errors or warnings.\n{line}\n"
+    for name in ("json", "json-lines", "junit", "gitlab", "rdjson", "pylint"):
+        assert main([".", "--no-cache", "--output-format", name]) == 0
+        assert f"note: {line}\n" in capsys.readouterr().err, name
+    for name in ("sarif", "github"):
+        assert main([".", "--no-cache", "--output-format", name]) == 0
+        assert line in capsys.readouterr().out, name
