@@ -26,6 +26,10 @@ def test_no_table_matches_everything(table: WordTable) -> None:
         ("starts_python", b"os.system('python other.py')", True),
         ("starts_python", b"os.system('rm -r out')", False),
         ("starts_python", b"import array", False),
+        ("switches_mode", b"model.eval()", True),
+        ("switches_mode", b"net.train(mode=False)", True),
+        ("switches_mode", b"model.train()", False),
+        ("switches_mode", b"evaluate(model, loader)", False),
     ],
 )
 def test_words(table: WordTable, text: bytes, found: bool) -> None:
@@ -35,6 +39,12 @@ def test_words(table: WordTable, text: bytes, found: bool) -> None:
 @pytest.mark.parametrize(
     ("table", "name", "found"),
     [
+        ("says_mode", "is_training", True),
+        ("says_mode", "deterministic", True),
+        ("says_mode", "dropout_p", False),
+        ("random_on_purpose", "enable_dropout", True),
+        ("random_on_purpose", "MCDropout", True),
+        ("random_on_purpose", "attention", False),
         ("training", "training_step", True),
         ("training", "build_model", False),
         ("not_training", "validation_step", True),

@@ -17,6 +17,8 @@ NameTable = Literal[
     "about_data",
     "about_inference",
     "evaluates",
+    "says_mode",
+    "random_on_purpose",
     "only_looks",
     "evaluation",
     "says_evaluation",

@@ -10,7 +10,7 @@ from torchrepro_lint.knowledge.tables import read_words
 
 __all__ = ["WordTable", "program_words"]
 
-WordTable = Literal["hashes", "seeds_itself", "starts_python"]
+WordTable = Literal["hashes", "seeds_itself", "starts_python", "switches_mode"]
 
 
 @cache

@@ -52,6 +52,7 @@ BY_HAND = {
     "TRL505": "Set the variable where the program is started, not in the program.",
     "TRL506": "Move the seeding call above the loop, or add the epoch to the seed.",
     "TRL507": "Pass `workers=True` to `seed_everything`.",
+    "TRL508": "Pass `training=self.training`, create the layer in the constructor, or call `model.eval()`.",
     "TRL900": "Correct the syntax or the encoding of the file.",
     "TRL901": "Remove the comment.",
 }

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.program.evaluation.values import DictValue, ExternalObject, Site, Values
+from torchrepro_lint.program.evaluation.values import DictValue, ExternalObject, Values
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.ordering.loaded_checkpoints import Reader, readers
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
@@ -22,7 +22,7 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Resumed", "checkpoints_without_rng"]
+__all__ = ["Resumed", "checkpoints_without_rng", "resumed_checkpoints"]
 
 _OPTIMIZER: Final = re.compile(r"optim", re.IGNORECASE)
 #: The same, or options: what is saved under it tells.
@@ -45,7 +45,7 @@ class Resumed:
     """A checkpoint with the optimizer and the epoch in it, the call that saves it, and one that loads it."""
 
     save: KnownCall
-    load: Site
+    load: KnownCall
 
 
 def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
@@ -53,20 +53,27 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
 
     One that is saved under several names comes once, where it is saved first.
     """
+    return resumed_checkpoints(program, _RNG, _RNG_STATE)
+
+
+def resumed_checkpoints(program: Program, key: re.Pattern[str], state: re.Pattern[bytes]) -> Iterator[Resumed]:
+    """The checkpoints with an optimizer that are saved and resumed, without a key that `key` finds, in programs whose
+    texts have nothing that `state` finds.
+    """
     seen: set[Hashable] = set()
     for group in asked_calls(program, known_calls("saves_checkpoint")):
-        save = next((call for call in group if _is_for_resuming(call)), None)
+        save = next((call for call in group if _is_for_resuming(call, key)), None)
         if save is None or program.is_test(save.facts.path) or (made := _made(save)) in seen:
             continue
         seen.add(made)
         related = sorted(program.imports.together(save.facts.path))
-        if any(program.project.holds(path, _RNG_STATE) for path in related) or uses_a_framework(program, related):
+        if any(program.project.holds(path, state) for path in related) or uses_a_framework(program, related):
             continue
         if not any(program.project.holds(path, _LOADS_OPTIMIZER) for path in related):
             continue
         load = program.once(("resuming", tuple(related)), partial(_resuming, program, related))
         if load is not None:
-            yield Resumed(save, load.site)
+            yield Resumed(save, load)
 
 
 def _made(save: KnownCall) -> Hashable:
@@ -79,13 +86,13 @@ def _made(save: KnownCall) -> Hashable:
     return id(save.call)
 
 
-def _is_for_resuming(save: KnownCall) -> bool:
-    """Whether an optimizer and a count of epochs or steps are saved, and nothing that is called a random state."""
+def _is_for_resuming(save: KnownCall, left_out: re.Pattern[str]) -> bool:
+    """Whether an optimizer and a count of epochs or steps are saved, and nothing under a key that `left_out` finds."""
     _, values = argument(save.arguments, "obj", 0)
     for value in values:
         if isinstance(value, DictValue):
             keys = [key for key, _, _ in value.entries if isinstance(key, str)]
-            if any(_RNG.search(key) for key in keys):
+            if any(map(left_out.search, keys)):
                 return False
             if any(map(_PROGRESS.search, keys)) and any(_is_optimizer(key, held) for key, held, _ in value.entries):
                 return True

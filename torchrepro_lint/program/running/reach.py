@@ -261,11 +261,17 @@ class Walker(BodyWalker):
                 parts |= value.elements()
             elif isinstance(value, (FunctionValue, MethodValue, Partial)):
                 parts.add(value)  # one alone may be given in the place of several
-            elif isinstance(value, Instance) and not self.ev.attribute(value, "__iter__"):
+            elif self._is_called_itself(value):
                 parts.add(value)
             else:
                 parts |= self.ev.elements(values_of(value))
         return frozenset(parts)
+
+    def _is_called_itself(self, value: Value) -> bool:
+        """Whether a value is a callable, and not a collection of some."""
+        if isinstance(value, ExternalObject):
+            return _draws_when_called(value)
+        return isinstance(value, Instance) and not self.ev.attribute(value, "__iter__")
 
     def item(self, value: Value) -> Iterator[Event]:
         ev = self.ev
@@ -296,6 +302,14 @@ class Walker(BodyWalker):
                     for method in ordered(self.ev.attribute(value, name)):
                         if isinstance(method, MethodValue):
                             yield from self.call(method, Arguments(), None)
+
+
+def _draws_when_called(value: ExternalObject) -> bool:
+    """Whether a library's object draws where it is called, or calls what it holds: `Sequential(nn.Dropout())`."""
+    name = outside_name(value)
+    known = external_callable(value.name)
+    calls = known is not None and any(run.moment == "call" for run in known.runs)
+    return calls or (name is not None and is_notable(name))
 
 
 @cache

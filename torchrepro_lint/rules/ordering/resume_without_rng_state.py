@@ -92,4 +92,4 @@ class ResumeWithoutRngState(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in checkpoints_without_rng(program):
             message = "this checkpoint has no RNG state, so a resumed run draws other random numbers"
-            yield self.finding(program, one.save.site, message, [Link(one.load, "loads it")])
+            yield self.finding(program, one.save.site, message, [Link(one.load.site, "loads it")])

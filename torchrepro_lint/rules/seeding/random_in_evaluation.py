@@ -1,0 +1,116 @@
+"""TRL508 random-in-evaluation.
+
+What it does
+    Finds dropout that is active while a model is evaluated: `F.dropout` without `training`, the `dropout_p` of
+    `scaled_dot_product_attention` and of flash attention that does not depend on the mode, an `nn.Dropout` that is
+    created where it is called, and programs that evaluate a model with dropout and never call `model.eval()`.
+
+Why is this bad?
+    An evaluation gives another result each time, worse than the model is. `F.dropout` drops unless it is given
+    `training=False`, and `scaled_dot_product_attention` always drops: `model.eval()` changes neither. A new
+    `nn.Dropout` is in training mode, whatever mode the module around it is in. `torch.no_grad()` does not change the
+    mode. The draws also change all later random numbers of the training.
+
+Example
+    ```python
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 2)
+
+        def forward(self, x):
+            return self.layer(F.dropout(x, 0.5))
+
+
+    model = Net()
+    model.eval()
+    print(model(torch.ones(1, 4)))
+    ```
+
+Use instead
+    ```python
+    import torch
+    from torch import nn
+    from torch.nn import functional as F
+
+
+    class Net(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.layer = nn.Linear(4, 2)
+
+        def forward(self, x):
+            return self.layer(F.dropout(x, 0.5, training=self.training))
+
+
+    model = Net()
+    model.eval()
+    print(model(torch.ones(1, 4)))
+    ```
+
+Since
+    All versions; `scaled_dot_product_attention` is in torch 2.0 and later.
+
+How it is proven
+    `verify` shows that the output of the same model for the same input differs between two evaluations.
+
+Fix safety
+    Unsafe: passes `training=self.training`, or a probability of 0 in evaluation mode. The results of evaluations
+    change. There is no fix outside the methods of a module, for a layer that is created where it is called, and for a
+    missing `model.eval()`.
+
+Not reported
+    - `training=True`, which says that it is on purpose, and names that say so: Monte Carlo dropout, the prenet of
+      Tacotron 2, perturbations, augmentations.
+    - Calls under an `if` that asks for the mode, and probabilities that depend on it or are 0.
+    - Functions that take a training step themselves, and classes that no program in sight uses.
+    - A missing `model.eval()` in a program that calls `eval` anywhere, or uses a framework that may (Lightning, a
+      `Trainer`, `from_pretrained`).
+
+References
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
+    https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.scaled_dot_product_attention.html
+    https://docs.pytorch.org/docs/stable/notes/autograd.html#evaluation-mode-nn-module-eval
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.fixes.mode_fix import mode_fix
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.dropout_in_evaluation import LastingDropout, lasting_dropout
+from torchrepro_lint.program.seeds.unswitched_evaluation import unswitched_evaluations
+from torchrepro_lint.rules.base import Rule
+
+
+class RandomInEvaluation(Rule):
+    code = "TRL508"
+    name = "random-in-evaluation"
+    summary = "dropout is active in an evaluation: model.eval() is not called, or does not switch it off"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in lasting_dropout(program):
+            fix, declined = mode_fix(program, one) if program.is_asked(one.site.path) else (None, None)
+            yield self.finding(program, one.site, _message(one), fix=fix, declined=declined)
+        for found in unswitched_evaluations(program):
+            message = "dropout is active in this evaluation: nothing in the program calls `model.eval()`"
+            trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
+            yield self.finding(program, found.site, message, trace)
+
+
+def _message(one: LastingDropout) -> str:
+    name = last_part(one.call.name)
+    if one.kind == "layer":
+        return f"`nn.{name}` that is created here is always in training mode: `model.eval()` does not switch it off"
+    if one.kind == "rate" and one.row is not None:
+        return f"`{name}` drops in evaluation too: its `{one.row.rate.name}` does not depend on `self.training`"
+    return f"`{name}` without `training` drops in evaluation too: `model.eval()` does not switch it off"
