@@ -20,6 +20,7 @@ epoch_samplers.py        samplers whose epoch nobody sets
 epoch_loops.py           the loop in which a loader is gone through
 restarted_iterators.py   iterators that are made again
 checkpoints.py           what is in a checkpoint, and what is not
+incomplete_checkpoints.py  what of the training is not in one; resumed without it
 loaded_checkpoints.py    where a checkpoint that is loaded is read
 frameworks.py            frameworks that take care of both
 

@@ -90,7 +90,7 @@ PERTURBATIONS: dict[str, Perturbation] = {
     RESUME: Perturbation(
         "the training in two halves with a checkpoint in between, using the script's options given with "
         "--resume-first and --resume-with",
-        ("TRL210",),
+        ("TRL210", "TRL211"),
     ),
 }
 
