@@ -108,8 +108,10 @@ def _device_of(document: Document, call: cst.Call) -> str:
     return f"device={document.text_of(device.value)}"
 
 
-def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) -> Planned:
-    """The fix that passes the program's own seed as `random_state` (or what the library calls it)."""
+def random_state_fix(program: Program, call: KnownCall, parameter: Parameter, form: str = "{}") -> Planned:
+    """The fix that passes the program's own seed as `random_state` (or what the library calls it). `form` is how it is
+    written: `TPESampler(seed={})`.
+    """
     document = document_of(program, call.facts.path)
     node = document.node_at(*program.parsed(call.facts.path).span(call.call.site), cst.Call)
     if node is None:
@@ -134,12 +136,13 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter) ->
     if isinstance(seed, Declined):
         return None, seed.reason
     old = given(node, parameter.name)
+    text = form.format(seed.text)
     edits = (
-        [replace_argument(document, old, seed.text)]
+        [replace_argument(document, old, text)]
         if old is not None
-        else add_keyword_arguments(document, node, [(parameter.name, seed.text)])
+        else add_keyword_arguments(document, node, [(parameter.name, text)])
     )
-    return Fix(seed.applicability, f"Pass {parameter.name}={seed.text}", (*planner.edits(), *edits)), None
+    return Fix(seed.applicability, f"Pass {parameter.name}={text}", (*planner.edits(), *edits)), None
 
 
 def _always_takes(program: Program, call: KnownCall, parameter: Parameter) -> bool:

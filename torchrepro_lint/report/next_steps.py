@@ -54,6 +54,7 @@ BY_HAND = {
     "TRL506": "Move the seeding call above the loop, or add the epoch to the seed.",
     "TRL507": "Pass `workers=True` to `seed_everything`.",
     "TRL508": "Pass `training=self.training`, create the layer in the constructor, or call `model.eval()`.",
+    "TRL510": "Pass the program's seed to the sampler, or as the argument that the message names.",
     "TRL900": "Correct the syntax or the encoding of the file.",
     "TRL901": "Remove the comment.",
 }

@@ -48,6 +48,9 @@ _WORDS = (
     rb"main\(",
     rb"typer",
     rb"click",
+    rb"optuna",
+    rb"hyperopt",
+    rb"gym",
 )
 _INTERESTING = re.compile(rb"|".join(_WORDS))
 

@@ -1,0 +1,42 @@
+"""Searches of hyperparameters with a seed of their own; they are in searches.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+
+__all__ = ["Search", "searches"]
+
+_FILE = "searches.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """A row of the table, which explains the fields."""
+
+    seed: Parameter | None
+    through: Parameter | None
+    shared: Parameter | None
+    takes: str
+    elsewhere: str
+
+
+@cache
+def searches() -> Mapping[str, Search]:
+    """The calls by their canonical names."""
+    found: dict[str, Search] = {}
+    for row in read_toml(_FILE)["search"]:
+        if not row.get("source"):
+            raise DataFileError(f"{_FILE}: {row['names']} without a source")
+        seed, through, shared = (
+            Parameter.parse(row[key]) if key in row else None for key in ("seed", "through", "shared")
+        )
+        one = Search(seed, through, shared, row.get("takes", ""), row.get("elsewhere", ""))
+        for text in row["names"]:
+            found.update((canonical(name), one) for name in expand_names(text))
+    return found

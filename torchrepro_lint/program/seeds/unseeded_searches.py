@@ -1,0 +1,87 @@
+"""Searches of hyperparameters without a seed: the seeds of a program do not reach them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.searches import Search, searches
+from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.workers.workers import argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["UnseededSearch", "unseeded_searches"]
+
+#: What gives a study a sampler, or its sampler a seed, after it was created.
+_SET_LATER = re.compile(rb"\.sampler\s*=[^=]|reseed_rng|\._rng\b")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class UnseededSearch:
+    """A call that makes or runs a search; one that `is_shared` may be gone on with by other processes or runs."""
+
+    call: KnownCall
+    row: Search
+    is_shared: bool
+
+
+def unseeded_searches(program: Program) -> Iterator[UnseededSearch]:
+    """All of them in the files whose findings somebody waits for, in the order of files and text."""
+    found: list[UnseededSearch] = []
+    for group in asked_calls(program, _names()):
+        row = searches()[group[0].name]
+        unseeded = next((call for call in group if call.name == group[0].name and _is_unseeded(call, row)), None)
+        if unseeded is None or len({call.name for call in group}) > 1 or _is_for_nothing(program, unseeded):
+            continue
+        if program.project.holds(unseeded.facts.path, _SET_LATER) or _is_seeded_elsewhere(program, row):
+            continue
+        found.append(UnseededSearch(unseeded, row, _is_shared(unseeded)))
+    yield from sorted(found, key=lambda one: (str(one.call.facts.path), one.call.call.site))
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(searches())
+
+
+def _is_unseeded(call: KnownCall, row: Search) -> bool:
+    return all(_is_none(call, one) for one in (row.seed, row.through) if one is not None)
+
+
+def _is_none(call: KnownCall, parameter: Parameter) -> bool:
+    """Whether an argument is proven to be missing, or None."""
+    given, values = argument(call.arguments, parameter.name, parameter.position)
+    return not given or (bool(values) and all(isinstance(one, Constant) and one.value is None for one in values))
+
+
+def _is_shared(call: KnownCall) -> bool:
+    """Whether a study is kept in a storage: the one that is made, or for which a sampler is made in the same scope."""
+    row = searches()[call.name]
+    if row.shared is not None:
+        return not _is_none(call, row.shared)
+    return any(
+        called_name(other.func) == "create_study" and any(arg.keyword == "storage" for arg in other.args)
+        for other, _ in call.scope.calls
+    )
+
+
+def _is_for_nothing(program: Program, call: KnownCall) -> bool:
+    """Whether what is made is dropped: `fmin` runs the search itself, and its result may be dropped."""
+    statement = parents_of(program.ev, call.facts).of(call.call)
+    return isinstance(statement, tree.ExprStmt) and not call.name.endswith(".fmin")
+
+
+def _is_seeded_elsewhere(program: Program, row: Search) -> bool:
+    """Whether the project names the variable of the environment from which a library takes the seed."""
+    return bool(row.elsewhere) and bool(program.project.matching(any_word((row.elsewhere,))))
