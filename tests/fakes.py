@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from pathlib import Path
 
@@ -65,8 +65,11 @@ class FakeProgram:
     def looks(self) -> None:
         return None
 
-    def is_imported(self, path: Path) -> bool:
-        return any(f"import {path.stem}\n" in text for one, text in self.texts.items() if one != path)
+    def is_imported(self, path: Path, by: Set[Path]) -> bool:
+        return any(f"import {path.stem}\n" in self.texts[one] for one in by if one != path)
+
+    def is_offered(self, path: Path) -> bool:
+        return False
 
     def without(self, refused: SourceError) -> FakeProgram:
         raise AssertionError(refused)

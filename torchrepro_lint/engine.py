@@ -29,6 +29,7 @@ from torchrepro_lint.selection import (
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
+from torchrepro_lint.source.left_over import only_defines
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.root import absolute
@@ -335,7 +336,7 @@ def _check_project(
     elsewhere = [_unfixed(one) for one in found if one.location.path not in wanted and _goes_through(one, wanted)]
     found = [finding for finding in found if finding.location.path in wanted]
     broken = [
-        UNREADABLE_FILE.finding(path, *where, is_relied_on=path in analysis.named or program.is_imported(path))
+        _unreadable(analysis, program, path, where, frozenset(files))
         for path, where in list(program.unreadable.items())
         if path in wanted and not is_ignored(UNREADABLE_FILE, path, project.settings)
     ]
@@ -346,6 +347,17 @@ def _check_project(
         errors,
         program,
     )
+
+
+def _unreadable(
+    analysis: _Analysis, program: ProgramLike, path: Path, where: tuple[int, int, str], files: Set[Path]
+) -> Finding:
+    """The finding for a file that cannot be read, by who relies on it: somebody has named it, one of the `files`
+    imports it, or it is of a package for others, or does more than to define something.
+    """
+    is_relied_on = path in analysis.named or program.is_imported(path, files)
+    is_module = is_relied_on or program.is_offered(path) or not only_defines(_bytes_of(analysis, path))
+    return UNREADABLE_FILE.finding(path, *where, is_relied_on=is_relied_on, is_module=is_module)
 
 
 def _bytes_of(analysis: _Analysis, path: Path) -> bytes:

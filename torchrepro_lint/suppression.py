@@ -43,9 +43,17 @@ class Checked:
 
 
 def merged(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings without those on a loader without a generator to which the fix of another finding passes one."""
-    mended = {one.location for one in findings if one.code in _OF_WORKERS and _passes_a_generator(one)}
-    return [one for one in findings if one.code != _NO_GENERATOR or one.location not in mended]
+    """The findings without those on a loader without a generator to which the fix of another finding passes one, or
+    that have no fix where another finding speaks of the same loader.
+    """
+    of_workers = [one for one in findings if one.code in _OF_WORKERS]
+    mended = {one.location for one in of_workers if _passes_a_generator(one)}
+    spoken = {one.location for one in of_workers}
+    return [
+        one
+        for one in findings
+        if one.code != _NO_GENERATOR or (one.location not in mended and (one.fix or one.location not in spoken))
+    ]
 
 
 def _passes_a_generator(finding: Finding) -> bool:

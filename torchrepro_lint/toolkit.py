@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -33,8 +33,12 @@ class ProgramLike(Protocol):
         """What a file says: a look at it."""
         ...
 
-    def is_imported(self, path: Path) -> bool:
-        """Whether a file imports this one that can be read itself."""
+    def is_imported(self, path: Path, by: Set[Path]) -> bool:
+        """Whether one of the files `by` imports this one that can be read itself."""
+        ...
+
+    def is_offered(self, path: Path) -> bool:
+        """Whether the file is part of a package that the project builds, so that others may import it."""
         ...
 
     def has_read(self, path: Path) -> bool:

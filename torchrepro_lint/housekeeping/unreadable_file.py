@@ -7,9 +7,10 @@ What it does
     cells are checked, and in code for an older Python (`print` as a statement, `async=` as an argument), which the
     message names.
 
-    What is written for Python 2, and what is no module of any Python (a template, the text of a notebook, a part of a
-    file), is reported where somebody relies on it: where the file is named, by the command line, an editor or a hook,
-    and where a file imports it that can be read. Of others the run says at its end how many there are, and the
+    What is written for Python 2, what is no module of any Python (a template, the text of a notebook, a part of a
+    file), and what only defines functions and classes, is reported where somebody relies on it: where the file is
+    named, by the command line, an editor or a hook, and where a file imports it that can be read and is checked. Of
+    others the run says at its end how many there are, and the
     `strict` profile reports them.
 
 Why is this bad?
@@ -57,13 +58,22 @@ class UnreadableFile:
     profile: ClassVar[Literal["default", "strict"]] = "default"
 
     def finding(
-        self, path: Path, row: int, column: int, reason: str, what: str = "file", *, is_relied_on: bool = True
+        self,
+        path: Path,
+        row: int,
+        column: int,
+        reason: str,
+        what: str = "file",
+        *,
+        is_relied_on: bool = True,
+        is_module: bool = True,
     ) -> Finding:
         """The finding at a place, row and column from 1. `what` is what cannot be read, `file` or `cell`.
-        `is_relied_on`: somebody has named the file, or a file imports it that can be read.
+        `is_relied_on`: somebody has named the file, or a file imports it that can be read. `is_module`: it does more
+        than to define what nothing imports.
         """
         location = Location(path, Position(row, column), Position(row, column + 1))
-        is_no_module = is_meant_for_no_module(reason)
+        is_no_module = not is_module or is_meant_for_no_module(reason)
         is_meant = what == "cell" or is_of_an_older_python(reason) or is_no_module
         severity = Severity.WARNING if is_meant else self.severity
         left = () if is_no_module and not is_relied_on else None

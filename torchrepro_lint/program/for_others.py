@@ -16,7 +16,7 @@ from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_for_others", "is_put_aside"]
+__all__ = ["is_for_others", "is_of_its_package", "is_put_aside"]
 
 #: Folders for code of others (github-linguist/linguist, lib/linguist/vendor.yml@v9.0.0).
 _COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?party|deps|submodules", re.IGNORECASE)
@@ -38,6 +38,11 @@ def is_for_others(program: Program, path: Path) -> bool:
     if not path.is_relative_to(program.root) or not (_is_copied(program.root, path) or _is_distributed(program, path)):
         return False
     return all(one.path != path for one in entry_points(program))
+
+
+def is_of_its_package(program: Program, path: Path) -> bool:
+    """Whether a file is of a package that the project distributes, and no program starts in it."""
+    return is_for_others(program, path) and _is_distributed(program, path)
 
 
 def is_put_aside(program: Program, path: Path) -> bool:

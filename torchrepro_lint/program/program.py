@@ -16,6 +16,7 @@ from torchrepro_lint.facts.module import ModuleFacts, facts_of_text
 from torchrepro_lint.program.evaluation.evaluator import Evaluator
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.imports import ImportGraph
 from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
@@ -117,9 +118,13 @@ class Program:
         """The facts of a file; None where it cannot be read or parsed."""
         return self.project.facts(path)
 
-    def is_imported(self, path: Path) -> bool:
-        """Whether a file imports this one that can be read itself."""
-        return any(self.facts(importer) is not None for importer in self.imports.importers(path))
+    def is_imported(self, path: Path, by: Set[Path]) -> bool:
+        """Whether one of the files `by` imports this one that can be read itself."""
+        return any(one in by and self.facts(one) is not None for one in self.imports.importers(path))
+
+    def is_offered(self, path: Path) -> bool:
+        """Whether the file is part of a package that the project builds, so that others may import it."""
+        return is_for_others(self, path)
 
     @property
     def tests(self) -> frozenset[Path]:

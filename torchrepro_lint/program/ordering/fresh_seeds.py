@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import partial
 from itertools import takewhile
 from operator import is_not
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.program.evaluation.values import External, ExternalObject, FunctionValue, MemberOf, Value
+from torchrepro_lint.program.evaluation.values import (
+    ClassValue,
+    External,
+    ExternalObject,
+    FunctionValue,
+    MemberOf,
+    Value,
+)
 from torchrepro_lint.program.ordering.generators import GENERATOR
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.known_calls import KnownCall
@@ -24,6 +32,11 @@ if TYPE_CHECKING:
 
 __all__ = ["is_seeded_for"]
 
+#: What may draw from torch's generator: its functions, layers and their first weights, loaders and samplers.
+_DRAWS: Final = re.compile(
+    rb"\b(?:torch|th)\.(?:rand|normal|bernoulli|multinomial|poisson|seed|manual_seed|nn|empty|Tensor)|\bnn\b|\binit\."
+    rb"|[rR]andom_?(?:split|perm|sampler)|randperm|DataLoader|Sampler|\.(?:normal|uniform|exponential|random|bernoulli)_\("
+)
 #: Functions that surely draw nothing; the sizes of the parts are computed with them.
 _QUIET = frozenset({"int", "float", "round", "len", "sum", "min", "max", "range", "list", "print"})
 
@@ -76,7 +89,9 @@ def _is_quiet(program: Program, call: KnownCall, statement: tree.Stmt) -> bool:
 
 def _are_quiet(program: Program, call: KnownCall, expressions: list[tree.Expr]) -> bool:
     return all(
-        (isinstance(node.func, tree.Name) and node.func.id in _QUIET) or _is_of_a_generator(program, call, node)
+        (isinstance(node.func, tree.Name) and node.func.id in _QUIET)
+        or _is_of_a_generator(program, call, node)
+        or _names_no_draw(program, call, node)
         for node in walk(expressions)
         if isinstance(node, tree.Call)
     )
@@ -86,6 +101,18 @@ def _is_of_a_generator(program: Program, call: KnownCall, node: tree.Call) -> bo
     """Whether a generator is made, or one that is not a global one is seeded: nothing is drawn."""
     values = program.ev.values(node.func, call.frame)
     return bool(values) and all(_makes_or_seeds(value) for value in values)
+
+
+def _names_no_draw(program: Program, call: KnownCall, node: tree.Call) -> bool:
+    """Whether what is called is the project's own, such as the class of a data set, and neither its file nor those that
+    this imports name anything by which torch draws.
+    """
+    values = program.ev.values(node.func, call.frame)
+    if not values or not all(isinstance(value, (ClassValue, FunctionValue)) for value in values):
+        return False
+    homes = frozenset(value.frame.facts.path for value in values if isinstance(value, (ClassValue, FunctionValue)))
+    files = program.imports.with_imports(homes)
+    return not any(program.project.holds(file, _DRAWS) for file in program.imports.ordered(files))
 
 
 def _makes_or_seeds(value: Value) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
@@ -84,7 +85,7 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
                 continue
             if not _is_known(program, call, frame):
                 continue
-            if _is_used_up(program, call, arg, frame):
+            if _is_used_up(program, call, arg, frame) or _is_as_without(program, call, made, frame):
                 continue
             use = Site(facts.path, arg.value.site)
             sites = {value.site for value in made if isinstance(value, ExternalObject) and value.site is not None}
@@ -152,6 +153,20 @@ def _is_used_up(program: Program, call: tree.Call, arg: tree.Arg, frame: Frame) 
         return False  # what a call only returns was seeded elsewhere, or not
     called = program.ev.values(call.func, frame)
     return bool(called) and all(isinstance(value, Instance) or _draws_at_once(value) for value in called)
+
+
+def _is_as_without(program: Program, call: tree.Call, made: list[Value], frame: Frame) -> bool:
+    """Whether a call that draws at once, and that splits nothing, names the global generator where that is its default:
+    `torch.rand(3, generator=torch.default_generator)`.
+    """
+    if any(isinstance(value, ExternalObject) for value in made):
+        return False
+    called = program.ev.values(call.func, frame)
+    return bool(called) and all(_draws_at_once(value) and not _parts_data(value) for value in called)
+
+
+def _parts_data(value: Value) -> bool:
+    return isinstance(value, External) and last_part(value.name) in ("random_split", "randperm")
 
 
 def _draws_at_once(value: Value) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
@@ -14,6 +14,7 @@ from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
 from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.ordering.permutations import parts_a_set
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.never_read import is_never_read
@@ -25,7 +26,9 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["UnseededSplit", "seeds_by_rank", "unseeded_splits"]
+__all__ = ["UnseededSplit", "gives_minibatches", "seeds_by_rank", "unseeded_splits"]
+
+_NUMBERS: Final = frozenset({"range", "arange"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,6 +91,31 @@ def _is_a_truth_only(program: Program, call: KnownCall) -> bool:
     """Whether the sampler is given as `shuffle=`: nothing iterates it."""
     above = parents_of(program.ev, call.facts).of(call.call)
     return isinstance(above, tree.Arg) and above.keyword == "shuffle"
+
+
+def gives_minibatches(program: Program, call: KnownCall) -> bool:
+    """Whether a sampler only puts the numbers of a range into minibatches, for a loop and no loader, as the storage of
+    a policy's steps does in each update: `BatchSampler(SubsetRandomSampler(range(size)), ...)`.
+    """
+    match call.call.args:
+        case (tree.Arg(value=tree.Call(func=func)), *_) if called_name(func) in _NUMBERS:
+            above = parents_of(program.ev, call.facts).of(call.call)
+            return isinstance(above, tree.Arg) and above.keyword is None and _is_batched(program, call, above)
+    return False
+
+
+def _is_batched(program: Program, call: KnownCall, argument: tree.Arg) -> bool:
+    """Whether the batches over a sampler are only iterated over, in the function that makes them."""
+    parents = parents_of(program.ev, call.facts)
+    batches = parents.of(argument)
+    if not isinstance(batches, tree.Call) or called_name(batches.func) != "BatchSampler":
+        return False
+    target = parents.target_of(batches)
+    function = call.scope.node
+    if not isinstance(target, tree.Name) or not isinstance(function, tree.FunctionDef):
+        return isinstance(parents.of(batches), tree.For)
+    uses = [use for use in parents.names_in(target.id, function) if use is not target]
+    return bool(uses) and all(isinstance(parents.of(use), tree.For) for use in uses)
 
 
 # --- ranks ----------------------------------------------------------------------------------------------------

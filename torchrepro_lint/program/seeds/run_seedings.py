@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
@@ -17,6 +17,7 @@ from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.seeds.given_back import is_given_back
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
+from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.seeds.seed_faults import is_of_init_functions, is_stand_in, runs_in_workers
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split
 from torchrepro_lint.program.switches.intent import Evidence
@@ -26,6 +27,9 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["is_for_the_run", "is_of_a_framework"]
+
+#: The generators whose first state is another one in every run, also if nothing seeds them.
+_SEED_THEMSELVES: Final = frozenset({"python", "numpy"})
 
 
 def is_for_the_run(program: Program, one: Evidence) -> bool:
@@ -41,12 +45,24 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     known = seeding_call(one.name)
     if one.value is None and (known is None or known.default is None):
         return False  # a seed from the system is none: TRL503
+    if _is_the_clock(program, one):
+        return False
     ways = ways_of(program, one)
     if not _says_so(program, one) or repeats(program, ways):
         return False
     if runs_in_workers(ways) or is_of_init_functions(program, one):
         return False
     return not is_for_a_split(program, one)
+
+
+def _is_the_clock(program: Program, one: Evidence) -> bool:
+    """Whether a script seeds `random` or NumPy with the clock or the system where that is written, as they seed
+    themselves: `random.seed(time.time())`. Python's hash of a text is meant to be the same in every run.
+    """
+    if one.value is None or not one.seeds <= _SEED_THEMSELVES or one.frame.scope.parent is not None:
+        return False
+    source = entropy_of(program.ev, one.value, one.frame)
+    return source is not None and not source.fallback and not source.path and source.name != "builtins.hash"
 
 
 def is_of_a_framework(one: Evidence) -> bool:

@@ -20,12 +20,15 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.entry_path import MAIN_RNGS, entry_runs
+from torchrepro_lint.program.running.run_places import loaders_of
+from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["unread_seeds"]
+__all__ = ["draws_something", "unread_seeds"]
 
 _DECLARES: Final = re.compile(rb"['\"]--(?:[a-z]+[-_])?seed['\"]")
 _SEED: Final = re.compile(r"--(?:(?:manual|random|rand|rng|global|torch|base)[-_])?seed")
@@ -50,6 +53,20 @@ def unread_seeds(program: Program) -> Iterator[tuple[str, Site]]:
             option = next((flag for flag in _flags(call) if _SEED.fullmatch(flag)), None)
             if option is not None and not _may_be_read(program, path, _attribute(call)):
                 yield option, Site(path, call.site)
+
+
+def draws_something(program: Program, path: Path) -> bool:
+    """Whether a program that starts in a file draws a random number, or may: it makes a loader, or cannot be followed
+    to its end.
+    """
+    for run in entry_runs(program):
+        if run.entry.path != path:
+            continue
+        if run.incomplete or any(any(loaders_of(program, run, with_workers=flag)) for flag in (False, True)):
+            return True
+        if any(first_draw(program, run, rng) is not None for rng in MAIN_RNGS):
+            return True
+    return all(run.entry.path != path for run in entry_runs(program))
 
 
 def _declarations(facts: ModuleFacts) -> Iterator[tree.Call]:

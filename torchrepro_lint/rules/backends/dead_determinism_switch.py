@@ -45,6 +45,7 @@ Not reported
     - Mocks (a callable on the right-hand side) and tests.
     - Attributes whose names are not close to a real one.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
+    - Options for a seed in programs that draw nothing: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html
@@ -60,7 +61,7 @@ from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
-from torchrepro_lint.program.switches.unread_seeds import unread_seeds
+from torchrepro_lint.program.switches.unread_seeds import draws_something, unread_seeds
 from torchrepro_lint.rules.base import Rule
 
 
@@ -80,7 +81,9 @@ class DeadDeterminismSwitch(Rule):
         for option, site in unread_seeds(program):
             message = f"`{option}` is parsed and never read, so it seeds nothing"
             trace = [Link(site, "no file of the program reads it")]
-            yield self.finding(program, site, message, trace, declined="seed with it where the run begins")
+            declined = "seed with it where the run begins"
+            draws = draws_something(program, site.path)
+            yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not draws)
 
 
 def _message(dead: DeadSwitch) -> str:

@@ -95,7 +95,9 @@ Not reported
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
-    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
+    - Programs that do not show that they want to repeat, tests, and a package that the project builds where no seed can
+      be written: reported in the `strict` profile only.
+    - Loaders of which TRL101, TRL102 or TRL109 speak, if there is no fix.
     - Loaders to which the fix of TRL101, TRL102 or TRL109 passes a generator as well: that is one finding.
 
 References
@@ -111,6 +113,7 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
+from torchrepro_lint.program.for_others import is_of_its_package
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
@@ -162,7 +165,9 @@ class DataLoaderWithoutGenerator(LoaderRule):
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, surely=surely, is_seeded=is_seeded)
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
-            seldom = is_of_an_evaluation(program, loader)
+            seldom = is_of_an_evaluation(program, loader) or (
+                fix is None and is_of_its_package(program, loader.facts.path)
+            )
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 

@@ -40,6 +40,9 @@ Not reported
     A call that draws at once with `generator=torch.manual_seed(x)` written in it (`torch.randn`, `random_split`, the
     `__call__` of a pipeline): nothing draws in between, so the seed alone decides what it gets.
 
+    A draw that names `torch.default_generator`, which it would take without a name as well (`torch.rand(3,
+    generator=torch.default_generator)`): often it is the one of two arms in which no seed is wanted.
+
     A parameter that defaults to the global generator, as in torch's own functions: the callers of the function decide.
 
 References

@@ -62,10 +62,12 @@ Not reported
     - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
     - Code for a torch that accepts no generator yet: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
-    - Samplers for an evaluation, or for a look at the data, by their name or that of the function: reported in the
+    - Samplers for an evaluation, or for a look at the data, by their name or that of the function, and those that put
+      the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
+      of a policy's steps): reported in the `strict` profile only.
+    - Programs that do not show that they want to repeat, tests, code for other programs (a package that the project
+      builds, copied code) that none in sight asks for, and such a package where no seed can be written: reported in the
       `strict` profile only.
-    - Programs that do not show that they want to repeat, tests, and code for other programs (a package that the project
-      builds, copied code) that none in sight asks for: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.random_split
@@ -81,7 +83,8 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.split_fix import generator_fix
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE, SAMPLER_GENERATOR_SINCE
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering.samplers import UnseededSplit, seeds_by_rank, unseeded_splits
+from torchrepro_lint.program.for_others import is_of_its_package
+from torchrepro_lint.program.ordering.samplers import UnseededSplit, gives_minibatches, seeds_by_rank, unseeded_splits
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.global_draws import serves_an_evaluation
@@ -121,6 +124,8 @@ class SplitOrSamplerWithoutGenerator(Rule):
             )
             message = _message(one, leaks=leaks)
             seldom = one.kind == "sampler" and serves_an_evaluation(program, call.facts, call.scope, call.call)
+            seldom = seldom or (one.kind == "sampler" and gives_minibatches(program, call))
+            seldom = seldom or (fix is None and is_of_its_package(program, call.facts.path))
             yield self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
 
 

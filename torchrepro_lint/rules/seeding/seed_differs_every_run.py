@@ -66,7 +66,8 @@ Not reported
       that workers draw from copies of is TRL107.
     - Environments of reinforcement learning, which may need a new seed for each game.
     - Tests, and the hash of a number.
-    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
+    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only. To seed
+      `random` or NumPy with the clock where it is written (`random.seed(time.time())`) shows no such wish.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html

@@ -74,6 +74,7 @@ Not reported
     - MONAI's own loader.
     - Pipelines without anything random (`iaa.Sequential([iaa.Resize(32)])`, augmenters made by `to_deterministic()`).
     - Objects that are created anew for every item.
+    - Loaders that a test makes: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
@@ -113,7 +114,9 @@ class LibraryRngInWorkers(LoaderRule):
         event = draws[0].event
         trace = [*event.chain, Link(event.site, f"draws: {event.name}")]
         fix, declined = reseed_library_fix(program, loader, draws)
-        return self.finding(program, loader.site, _message(draws[0]), trace, fix=fix, declined=declined)
+        seldom = program.is_test(loader.site.path)
+        message = _message(draws[0])
+        return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
 
 
 def _message(draw: LibraryDraw) -> str:
