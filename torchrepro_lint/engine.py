@@ -342,6 +342,7 @@ def _check_project(
     ]
     readable = set(files).difference(program.unreadable)
     broken += broken_cells(readable, project, analysis.overlay, analysis.read, analysis.named)
+    broken = [one if is_left_to_strict(one, project.settings) else replace(one, left_to_strict=None) for one in broken]
     return (
         Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules()), elsewhere),
         errors,

@@ -12,7 +12,7 @@ _RUNS: Final = re.compile(
     rb"^(?:if|for|while|with|try|match|raise|assert|del|exec|print)\b|^[A-Za-z_][\w.]*\s*\(", re.MULTILINE
 )
 _TEXT: Final = re.compile(rb'"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'')
-_DEFINES: Final = re.compile(rb"^(?:class|def|async\s+def)\b", re.MULTILINE)
+_DEFINES: Final = re.compile(rb"^(?:class|def|async\s+def)\s+\w", re.MULTILINE)
 
 
 def only_defines(data: bytes) -> bool:

@@ -104,9 +104,11 @@ def _is_of_a_generator(program: Program, call: KnownCall, node: tree.Call) -> bo
 
 
 def _names_no_draw(program: Program, call: KnownCall, node: tree.Call) -> bool:
-    """Whether what is called is the project's own, such as the class of a data set, and neither its file nor those that
-    this imports name anything by which torch draws.
+    """Whether a method that seeds calls what is the project's own, such as the class of a data set, and neither that
+    file nor those that it imports name anything by which torch draws: the seed of an object is for what it makes.
     """
+    if call.scope.self_name is None:
+        return False
     values = program.ev.values(node.func, call.frame)
     if not values or not all(isinstance(value, (ClassValue, FunctionValue)) for value in values):
         return False
