@@ -102,7 +102,8 @@ def keeps_dimension(name: str) -> bool:
 def fewest_dimensions(qualname: str) -> int:
     """How many dimensions a function, or a module of a class, gives at least; 0 where it is not known."""
     name = canonical(qualname)
-    return 4 if name in _names("dimensions", "of_four") else 3 if name in _names("dimensions", "of_three") else 0
+    tables = ((4, "of_four"), (3, "of_three"), (2, "of_two"))
+    return next((count for count, table in tables if name in _names("dimensions", table)), 0)
 
 
 def keeps_dimensions(name: str) -> bool:

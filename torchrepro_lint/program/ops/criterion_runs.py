@@ -21,7 +21,7 @@ _Runs: TypeAlias = dict[Site, list[tuple[tree.Call, Frame]]]
 
 #: How losses are called. Which object a call is of, its values tell.
 _CRITERION: Final = re.compile(r"crit|loss|cost|objective|xent|nll|(?<![a-z0-9])ce(?![a-z0-9])|entropy", re.IGNORECASE)
-_MOST_GIVEN: Final = 3
+_MOST_GIVEN: Final = 4  # CTC takes two lengths
 _MAX_FILES: Final = 256  # where more speak of losses, a loss is looked for in its own file alone
 _FILES: Final = part_of_word(_CRITERION.pattern)
 
@@ -108,6 +108,6 @@ def _find_runs_in(ev: Evaluator, path: Path, handed: bool) -> _Runs:
 
 
 def _is_criterion(call: tree.Call) -> bool:
-    """Whether this may be the call of a loss: with an input and a target, and perhaps weights."""
+    """Whether this may be the call of a loss: with an input and a target, and perhaps weights or lengths."""
     is_plain = 1 < len(call.args) <= _MOST_GIVEN and not any(arg.star for arg in call.args)
     return is_plain and bool(_CRITERION.search(called_name(call.func) or ""))

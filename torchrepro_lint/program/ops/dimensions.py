@@ -41,6 +41,7 @@ if TYPE_CHECKING:
 __all__ = ["dimensions"]
 
 _CALLS: Final = 6
+_MADE_OF_SIZES: Final = frozenset({"zeros", "ones", "empty", "full", "rand", "randn", "randint"})
 
 
 def dimensions(ev: Evaluator, node: tree.Expr, frame: Frame) -> int:
@@ -120,6 +121,8 @@ class _Dimensions:
                     return self.of(receiver, frame)
                 if loses_dimensions(attr):
                     return 0
+        if (sizes := _sizes(node)) is not None:
+            return len(sizes.items)
         if self._is_layer_that_keeps(node.func, frame):
             return self.of(first, frame) if first is not None else 0
         known = [self._given_by(value, first, frame) for value in self.ev.values(node.func, frame)]
@@ -170,6 +173,18 @@ class _Dimensions:
         inside = frame_without_callers(self.ev, function.frame.facts, scope)
         found = [self.of(one.value, inside) if one.value is not None else 0 for one, _ in scope.returns]
         return min(found, default=None)
+
+
+def _sizes(call: tree.Call) -> tree.Display | None:
+    """The sizes in a call that makes a tensor of these, by its name: `torch.zeros((2, 3))`, `randint(9, (2, 3))`."""
+    if not isinstance(call.func, tree.Attribute) or called_name(call.func) not in _MADE_OF_SIZES:
+        return None
+    given = [arg.value for arg in call.args if not arg.star and arg.keyword in (None, "size")]
+    return next((one for one in given if isinstance(one, tree.Display) and _is_counted(one)), None)
+
+
+def _is_counted(sizes: tree.Display) -> bool:
+    return bool(sizes.items) and not any(isinstance(item, tree.Starred) for item in sizes.items)
 
 
 def _may_be_tensor(receiver: tree.Expr, frame: Frame) -> bool:

@@ -31,7 +31,7 @@ _CHANCES: Final = re.compile(r"soft|mix|one_?hot|prob|smooth|dist", re.IGNORECAS
 
 def has_form(ev: Evaluator, operation: Operation, condition: Condition) -> bool | None:
     """Whether an input has the form that a condition asks for in some run of the operation; None where none shows."""
-    place = 1 if condition.parameter == "target" else 0
+    place = 1 if condition.parameter in ("target", "targets") else 0
     inputs = list(_inputs(ev, operation, condition.parameter, place))
     if condition.test == "is-class-index":
         return any(_is_class_index(ev, node, frame) for node, frame in inputs) or None

@@ -98,7 +98,8 @@ def candidates(
 
 def when_it_runs(row: OpRow) -> str:
     phase = {"forward": "in its forward pass", "backward": "in its backward pass"}.get(row.phase, "")
-    return " ".join((phase, *(f"for an {one.in_words}" for one in row.when if one.test == "ndim-at-least")))
+    shapes = (one for one in row.when if one.test == "ndim-at-least")
+    return " ".join((phase, *(f"for {'an ' if one.parameter == 'input' else ''}{one.in_words}" for one in shapes)))
 
 
 def releases(row: OpRow) -> str:
