@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Literal, get_args
+from typing import Final, Literal, get_args
 
 from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
 from torchrepro_lint.knowledge.generators import generators
@@ -12,7 +12,10 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects"]
+__all__ = ["SEEDED_TWINS", "Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects"]
+
+#: Another distribution of the same modules, in which torch's worker seed decides.
+SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
 
 Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
 

@@ -66,8 +66,8 @@ def is_named_by(
 
 def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     """Whether neither code that runs nor a configuration mentions the function or class around a scope, while something
-    else of that module is used, or a program in sight loads it and nothing asks for it by name: it was left there. A
-    module that no program in sight loads may be for others.
+    else of that module is used, or a program in sight loads it and nothing asks for it by name: it was left there. So
+    is a module that only defines, and that no file imports, beside programs.
     """
     users = _users_of(program, facts, _outermost(scope))
     if users is None or _is_used(program, users):
@@ -76,10 +76,21 @@ def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
         return False
     if any(one.path == facts.path for one in entry_points(program)) or _is_loaded_unasked(program, facts, scope):
         return True
+    if not program.imports.is_imported(facts.path) and any(entry_points(program)) and _only_defines(facts):
+        return True  # a module that no file imports, beside programs
     # It is not of use itself, so that it need not be left out.
     key = ("of-use", id(facts))
     return program.ev.remembered(
         key, lambda: any(_is_of_use(program, facts, one) for one in facts.scope.children), False
+    )
+
+
+def _only_defines(facts: ModuleFacts) -> bool:
+    """Whether a module does nothing at its top level but to define and import."""
+    return not any(
+        isinstance(one, (tree.ExprStmt, tree.If, tree.For, tree.While, tree.With, tree.Try))
+        and not (isinstance(one, tree.ExprStmt) and isinstance(one.value, tree.Const))
+        for one in facts.body
     )
 
 

@@ -25,6 +25,7 @@ reseeding.py        seeds in the loop of epochs or steps
 What does not count:
 own_seeds.py        seeds of generators of one's own
 kept_states.py      functions that put the state back
+reasons_given.py    comments that say why a seed is another one in every run
 given_back.py       a constant, a draw, and None: the seed of that draw alone
 overridden_seeds.py seeds that another replaces before anything is drawn
 kept_draws.py       draws of which nothing is left

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.generators import library_generators
 from torchrepro_lint.knowledge.old_names import needs_of
-from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
+from torchrepro_lint.knowledge.rng import SEEDED_TWINS, RngEffect, rng_effects
 from torchrepro_lint.knowledge.versions import admits
 from torchrepro_lint.program.evaluation.calls import external_argument
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue, Value, union
@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["LibraryDraw", "has_effect", "library_draws"]
-
-#: Another distribution of the same modules, in which torch's worker seed decides.
-_SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +89,7 @@ def has_effect(root: Path, effect: RngEffect, newest: str | None = None) -> bool
     project asks for (`numpy==1.21`). Where the file takes from the package what the newest no longer has (`newest` is
     the last that did), it runs with an older one, and nobody can tell with which.
     """
-    twin = _SEEDED_TWINS.get(effect.package)
+    twin = SEEDED_TWINS.get(effect.package)
     if twin is not None and is_declared(root, twin):
         return False
     if effect.versions is None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.conditions import UNKNOWN as UNKNOWN_ARGUMENT
 from torchrepro_lint.knowledge.conditions import Condition
-from torchrepro_lint.knowledge.rng import RngEffect, rng_effects
+from torchrepro_lint.knowledge.rng import SEEDED_TWINS, RngEffect, rng_effects
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, ExternalObject, Instance, Value, Values
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Effect", "WorkerRun", "condition_holds", "effects_of", "worker_run"]
 
 
-# A library of an unknown version counts as its newest: only what still holds there is proven.
+# A library of an unknown version counts as its newest: only what still holds there is proven; nothing is of another
+# distribution of the same modules.
 _NEWEST = "9999"
 
 
@@ -134,7 +135,7 @@ def effects_of(event: Event) -> Iterator[Effect]:
     if not event.name:
         return
     for effect in rng_effects(event.name):
-        if not effect.holds_at(_NEWEST):
+        if not effect.holds_at(_NEWEST) or effect.package in SEEDED_TWINS.values():
             continue
         verdicts = [condition_holds(condition, event.arguments) for condition in effect.when]
         if any(verdict is False for verdict in verdicts):

@@ -59,6 +59,7 @@ Not reported
       `cudnn.benchmark = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in `finally`, or
       below the `yield` of a context manager.
     - Code that nothing calls.
+    - A process that afterwards only starts others by `torch.multiprocessing.spawn`: they begin with torch's defaults.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
     - A seed that only the tests set does not count for the code that they test, nor does one that a function draws for
       each sample or each pair of draws.
@@ -90,6 +91,7 @@ from torchrepro_lint.program.switches.intent_at import (
     seedings_at,
     ways_of,
 )
+from torchrepro_lint.program.switches.parents_alone import is_of_a_parent_alone
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
@@ -118,6 +120,8 @@ class CudnnBenchmarkInDeterministicContext(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in program.asked_evidence():
             if one.effect != "benchmark" or not (one.roots and one.always) or is_chosen_against(program, one, _OPTION):
+                continue
+            if is_of_a_parent_alone(program, one):
                 continue
             places = ways_of(program, one)
             shown = not_heeded(program, one, intent_at(program, one.site.path, places), "benchmark-off")

@@ -54,7 +54,8 @@ Not reported
     - A search over hyperparameters, or a self-test (by the names of its functions), that seeds itself anew in a program
       that seeds its run: reported in the `strict` profile only.
     - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
-    - A seed from the clock that is printed or saved where it is chosen: reported in the `strict` profile only.
+    - A seed from the clock that is printed or saved where it is chosen, and one of which a comment beside it says that
+      other numbers are wanted (`# another order in each run`): reported in the `strict` profile only.
     - Worker init functions, which are TRL105.
     - `np.random.seed(None)` right after a draw for which a constant seed stands alone: it gives back what was there.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
@@ -83,6 +84,7 @@ from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.seed_fix import changing_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.reasons_given import says_why
 from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds, is_recorded, wants_fresh_numbers
 from torchrepro_lint.program.seeds.unseeded_generators import unseeded_generators
 from torchrepro_lint.rules.base import Rule
@@ -97,7 +99,10 @@ class SeedDiffersEveryRun(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for fault in chain(changing_seeds(program), unseeded_generators(program)):
             if not program.strict and (
-                fault.fallback or wants_fresh_numbers(program, fault) or is_recorded(program, fault)
+                fault.fallback
+                or wants_fresh_numbers(program, fault)
+                or is_recorded(program, fault)
+                or says_why(program, fault.site)
             ):
                 continue
             fix, declined = changing_seed_fix(program, fault)
