@@ -10,7 +10,10 @@ from torchrepro_lint.knowledge.tables import read_words
 
 __all__ = ["WordTable", "program_words"]
 
-WordTable = Literal["hashes", "seeds_itself", "starts_python", "switches_mode"]
+WordTable = Literal[
+    "hashes", "seeds_itself", "starts_python", "switches_mode",
+    "seeds_environments", "seeds_spaces", "runs_environments", "defines_environments",
+]  # fmt: skip
 
 
 @cache

@@ -13,6 +13,7 @@ seed_faults.py      which seeds
 fallback_seeds.py   those where the user gives none
 seed_entropy.py     where they come from; entropy_calls.py: which calls
 drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
+environment_seeds.py    environments of Gym that nothing seeds, and their spaces
 unseeded_searches.py    searches of hyperparameters without a seed
 unseeded_generators.py  generators of one's own without a seed; makers_without_seed.py: where they may be made
 

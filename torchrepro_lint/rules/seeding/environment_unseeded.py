@@ -1,0 +1,84 @@
+"""TRL511 environment-unseeded.
+
+What it does
+    Finds environments of Gym and Gymnasium that a program never seeds, and calls of `env.action_space.sample()` where
+    it never seeds the action space, in programs that seed everything else.
+
+Why is this bad?
+    An environment has a generator of its own, for its first state and its dynamics, and so has each of its spaces.
+    Their first state comes from the operating system: `random.seed`, `np.random.seed` and `torch.manual_seed` do not
+    affect it. `env.reset(seed=...)` seeds the environment and not its spaces, so random actions, such as those that
+    fill a replay buffer, still differ in each run.
+
+Example
+    ```python
+    import gymnasium as gym
+    import torch
+
+    torch.manual_seed(0)
+    env = gym.make("Pendulum-v1")
+    observation, info = env.reset()
+    ```
+
+Use instead
+    ```python
+    import gymnasium as gym
+    import torch
+
+    torch.manual_seed(0)
+    env = gym.make("Pendulum-v1")
+    observation, info = env.reset(seed=0)
+    env.action_space.seed(0)
+    action = env.action_space.sample()
+    ```
+
+Since
+    Gym 0.12 for spaces (those of earlier releases share one generator), all versions for environments.
+
+How it is proven
+    Not shown by `verify`, because it needs Gymnasium. Its documentation says so.
+
+Fix safety
+    No fix: only the first `reset` of an environment may get the seed. A seed in each of them repeats the same episode.
+
+Not reported
+    - Programs that seed any environment, or any action space: by `env.seed(...)`, `reset(seed=...)`, an argument `seed`
+      of what makes it (`make_vec_env(..., seed=0)`), also in wrappers and other files.
+    - Programs that leave the environment to Stable-Baselines3, RLlib, Tianshou, d3rlpy or another library that seeds
+      it.
+    - Environments that are made to ask for their spaces alone, and those of a program that defines or registers an
+      environment itself: it may draw from a generator that the program seeds.
+    - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
+      profile only.
+
+References
+    https://gymnasium.farama.org/api/env/#gymnasium.Env.reset
+    https://gymnasium.farama.org/api/spaces/#gymnasium.spaces.Space.seed
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.seeds.environment_seeds import unseeded_environments
+from torchrepro_lint.rules.base import Rule
+
+_MESSAGES = {
+    "environment": "nothing seeds this environment, so each run has other episodes, whatever the program seeds",
+    "space": "nothing seeds the action space, which has a generator of its own: each run samples other actions",
+}
+
+
+class EnvironmentUnseeded(Rule):
+    code = "TRL511"
+    name = "environment-unseeded"
+    summary = "an environment of Gym, or its action space, is never seeded in a program that seeds the rest"
+    severity = Severity.WARNING
+    is_about_control = True
+    is_of_the_caller = True
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in unseeded_environments(program):
+            yield self.finding(program, one.site, _MESSAGES[one.kind])
