@@ -46,6 +46,7 @@ BY_HAND = {
     "TRL402": "Call `torch.use_deterministic_algorithms(True)`, or use an operation that is deterministic.",
     "TRL403": "Use `torch.zeros`, or fill the memory before it is read.",
     "TRL404": "Use the alternative that the message names.",
+    "TRL405": "Leave `preserve_rng_state` out, or use `torch.utils.checkpoint.checkpoint`.",
     "TRL501": "Seed `random`, NumPy and torch at the start of the program.",
     "TRL502": "Seed the generator that the message names, beside the other seeds.",
     "TRL503": "Use a constant seed, or one from the command line.",

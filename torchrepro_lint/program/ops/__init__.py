@@ -15,6 +15,7 @@ module_runs.py           where a module runs; criterion_runs.py: a loss that is 
 unused_methods.py        methods that nothing names
 network_calls.py         what the call of a model may run
 input_forms.py           what form the inputs have in a run
+recomputation.py         what is computed again in a backward pass, with other random numbers
 regions.py               blocks under `torch.no_grad` and its like
 
 Whether a gradient comes back:

@@ -1,0 +1,196 @@
+"""Activations that are computed again in the backward pass, with other random numbers than in the forward pass."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.dropout_calls import dropout_calls
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation.classes import external_bases
+from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
+    Arguments,
+    ClassValue,
+    Constant,
+    ExternalObject,
+    Site,
+    Values,
+)
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers
+from torchrepro_lint.program.running.known_calls import asked_calls
+from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.workers.workers import argument
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Recomputation", "recomputations"]
+
+_OWN: Final = re.compile(rb"autograd\.Function|import Function\b")
+#: What a file says that puts the state of a generator back.
+_RESTORES: Final = re.compile(rb"rng_state|fork_rng|rng_tracker|set_states")
+_FUNCTION: Final = "torch.autograd.Function"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Recomputation:
+    """A place that computes something again, and what draws there, with the chain that leads to it. `is_sure`: it draws
+    with a probability that is known.
+    """
+
+    site: Site
+    kind: Literal["switched off", "own"]
+    draw: Event
+    chain: tuple[Link, ...]
+    is_sure: bool
+
+
+def recomputations(program: Program) -> Iterator[Recomputation]:
+    """All of them in the files whose findings somebody waits for, in the order of files and text."""
+    found = {one.site: one for one in (*_own(program), *_switched_off(program))}
+    yield from (found[site] for site in program.asked_in_order(found))
+
+
+# --- preserve_rng_state=False -------------------------------------------------------------------------------------
+
+
+def _switched_off(program: Program) -> Iterator[Recomputation]:
+    for group in asked_calls(program, known_calls("recomputes")):
+        for one in group:
+            _, values = argument(one.arguments, "preserve_rng_state", None)
+            if not values or not all(isinstance(value, Constant) and value.value is False for value in values):
+                continue
+            _, functions = argument(one.arguments, "function", 0)
+            if (drawn := _drawn(program, functions)) is not None:
+                link = Link(one.site, "computes this again in the backward pass", frame=one.frame)
+                yield Recomputation(one.site, "switched off", drawn, (link, *drawn.chain), _is_sure(drawn))
+                break
+
+
+# --- functions of the project -------------------------------------------------------------------------------------
+
+
+def _own(program: Program) -> Iterator[Recomputation]:
+    for path in program.asked_with(_OWN):
+        facts = program.facts(path)
+        if facts is None or program.project.holds(path, _RESTORES):
+            continue
+        for cls in facts.scope.children:
+            if isinstance(cls.node, tree.ClassDef) and _is_a_function(program, facts, cls):
+                yield from _of_class(program, facts, cls)
+
+
+def _is_a_function(program: Program, facts: ModuleFacts, cls: Scope) -> bool:
+    assert isinstance(cls.node, tree.ClassDef)
+    value = ClassValue(cls.node, program.ev.module_frame(facts))
+    return _FUNCTION in map(canonical, external_bases(program.ev, value))
+
+
+def _of_class(program: Program, facts: ModuleFacts, cls: Scope) -> Iterator[Recomputation]:
+    """The recomputation in the `backward` of a class, if what it is applied to draws."""
+    methods = {one.name: one for one in cls.children if isinstance(one.node, tree.FunctionDef)}
+    forward, backward = methods.get("forward"), methods.get("backward")
+    if forward is None or backward is None:
+        return
+    for position, attr in _kept(forward):
+        again = next((call for call, _ in backward.calls if _calls_kept(backward, call, attr)), None)
+        if again is None:
+            continue
+        program.ev.begin_question()
+        for applied, functions in _applied(program, facts, cls, position):
+            if (drawn := _drawn(program, functions)) is not None:
+                chain = (Link(applied, f"{cls.name}.apply: runs this, and again in the backward pass"), *drawn.chain)
+                yield Recomputation(Site(facts.path, again.site), "own", drawn, chain, _is_sure(drawn))
+                return
+
+
+def _kept(forward: Scope) -> Iterator[tuple[int, str]]:
+    """The arguments of `apply` that `forward` keeps in its context, each by its position, and the attribute."""
+    assert isinstance(forward.node, tree.FunctionDef)
+    names = [param.name for param in forward.node.params]
+    for store in forward.stores:
+        match store:
+            case store if isinstance(store.target, tree.Attribute) and isinstance(store.target.value, tree.Name):
+                if isinstance(store.value, tree.Name) and store.value.id in names[1:]:
+                    if store.target.value.id == names[0]:
+                        yield names.index(store.value.id) - 1, store.target.attr
+
+
+def _calls_kept(backward: Scope, call: tree.Call, attr: str) -> bool:
+    assert isinstance(backward.node, tree.FunctionDef)
+    match call.func:
+        case tree.Attribute(attr=called, value=tree.Name(id=name)):
+            return called == attr and name == backward.node.params[0].name
+    return False
+
+
+def _applied(
+    program: Program, facts: ModuleFacts, cls: Scope, position: int
+) -> Iterator[tuple[Site, Values]]:  # fmt: skip
+    """The calls of `apply` of a class, each with what it is given at a position by one of those that run it."""
+    for path in sorted(_naming(program, facts, cls)):
+        other = program.facts(path)
+        for scope in other.walk_scopes() if other is not None else ():
+            for call, _ in scope.calls:
+                match call.func:
+                    case tree.Attribute(attr="apply", value=owner) if len(call.args) > position:
+                        assert other is not None
+                        if _is_class(program, other, scope, owner, cls):
+                            for frame in contexts(program.ev, other, scope):
+                                yield Site(path, call.site), program.ev.values(call.args[position].value, frame)
+
+
+def _naming(program: Program, facts: ModuleFacts, cls: Scope) -> set[Path]:
+    return {path for path in program.project.matching(any_word((cls.name,))) if path not in program.tests} | {
+        facts.path
+    }
+
+
+def _is_class(program: Program, facts: ModuleFacts, scope: Scope, owner: tree.Expr, cls: Scope) -> bool:
+    values = program.ev.values(owner, frame_without_callers(program.ev, facts, scope))
+    return any(isinstance(value, ClassValue) and value.node is cls.node for value in values)
+
+
+# --- what draws ---------------------------------------------------------------------------------------------------
+
+
+def _drawn(program: Program, functions: Values) -> Event | None:
+    """The first dropout in what is run again whose probability is not known to be 0; one that is known comes first."""
+    events = [one for one in program.walker.calling(functions) if _rates(one) is not None]
+    may_drop = [one for one in events if _may_drop(one)]
+    return min(may_drop, key=lambda one: not _is_sure(one), default=None)
+
+
+def _rates(event: Event) -> Values | None:
+    """What the probability of a dropout can be; None where the event is no dropout."""
+    name, _, method = event.name.rpartition(".")
+    if method in ("__call__", "forward") and name in known_calls("dropout_layers"):
+        made = event.receiver.arguments if isinstance(event.receiver, ExternalObject) else None
+        return _given(made, Parameter("p", 0), 0.5)
+    row = dropout_calls().get(event.name)
+    return _given(event.arguments, row.rate, row.rate_if_missing) if row is not None else None
+
+
+def _given(arguments: Arguments | None, rate: Parameter, otherwise: float) -> Values:
+    given, values = argument(arguments, rate.name, rate.position) if arguments is not None else (True, frozenset())
+    return values if given else frozenset((Constant(otherwise),))
+
+
+def _may_drop(event: Event) -> bool:
+    rates = _rates(event) or frozenset()
+    known = [one.value for one in rates if isinstance(one, Constant)]
+    return any(known) or not known
+
+
+def _is_sure(event: Event) -> bool:
+    return any(isinstance(one, Constant) and bool(one.value) for one in _rates(event) or () if one is not UNKNOWN)
