@@ -134,26 +134,25 @@ def _calls_kept(backward: Scope, call: tree.Call, attr: str) -> bool:
     return False
 
 
-def _applied(
-    program: Program, facts: ModuleFacts, cls: Scope, position: int
-) -> Iterator[tuple[Site, Values]]:  # fmt: skip
+def _applied(program: Program, facts: ModuleFacts, cls: Scope, position: int) -> Iterator[tuple[Site, Values]]:
     """The calls of `apply` of a class, each with what it is given at a position by one of those that run it."""
     for path in sorted(_naming(program, facts, cls)):
         other = program.facts(path)
         for scope in other.walk_scopes() if other is not None else ():
-            for call, _ in scope.calls:
+            for call, arms in scope.calls:
                 match call.func:
                     case tree.Attribute(attr="apply", value=owner) if len(call.args) > position:
                         assert other is not None
                         if _is_class(program, other, scope, owner, cls):
                             for frame in contexts(program.ev, other, scope):
+                                if not program.ev.may_run(call.site, arms, frame):
+                                    continue
                                 yield Site(path, call.site), program.ev.values(call.args[position].value, frame)
 
 
 def _naming(program: Program, facts: ModuleFacts, cls: Scope) -> set[Path]:
-    return {path for path in program.project.matching(any_word((cls.name,))) if path not in program.tests} | {
-        facts.path
-    }
+    naming = set(program.project.matching(any_word((cls.name,))))
+    return (naming - program.tests) | {facts.path}
 
 
 def _is_class(program: Program, facts: ModuleFacts, scope: Scope, owner: tree.Expr, cls: Scope) -> bool:

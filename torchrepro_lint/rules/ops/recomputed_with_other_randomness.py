@@ -42,7 +42,7 @@ Fix safety
     `torch.utils.checkpoint.checkpoint` can take its place.
 
 Not reported
-    - Functions that do not drop, or only with a probability of 0.
+    - Functions that do not drop, or only with a probability of 0, and checkpointing that no caller in sight turns on.
     - Files that save and restore the state of a generator (`get_rng_state`, `fork_rng`).
     - Dropout whose probability is not known, as it comes from a configuration: reported in the `strict` profile only.
 
