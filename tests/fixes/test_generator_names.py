@@ -291,3 +291,19 @@ fit(1)
     root = write({"pyproject.toml": "", "sets.py": SETS + epochs})
     fix([root], {"select": ("TRL201",), "profile": "strict"})
     assert "self.loader_generator = torch.Generator()" in (root / "sets.py").read_text(encoding="utf-8")
+
+
+SAMPLERS = """
+from torch.utils.data import RandomSampler
+
+train_sampler = RandomSampler(data)
+extra_sampler = RandomSampler(data)
+print(*DataLoader(data, sampler=train_sampler), *DataLoader(data, sampler=extra_sampler))
+"""
+
+
+def test_a_sampler_alone_gives_its_generator_the_short_name(write) -> None:
+    root = write({"pyproject.toml": "", "main.py": HEAD + SAMPLERS})
+    fix([root / "main.py"])
+    made = re.findall(r"(\w+) = torch.Generator", (root / "main.py").read_text("utf-8"))
+    assert made == ["train_generator", "extra_generator"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import dedent
 
 import pytest
+from notebooks import notebook
 
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
@@ -72,12 +73,29 @@ UNSAFE = {
 }
 
 
+UNSAFE["a number that tells loaders of two functions apart"] = (
+    """
+    def train():
+        return DataLoader(data, batch_size=2, shuffle=True)
+
+
+    def pretrain():
+        return DataLoader(data, batch_size=4, shuffle=True)
+
+
+    for pair in zip(train(), pretrain()):
+        print(pair)
+    """,
+    1,
+)
+
+
 @pytest.mark.parametrize("name", UNSAFE)
 def test_what_is_not_merged_unread_is_unsafe(name: str, write) -> None:
     program, number = UNSAFE[name]
     root = write({"pyproject.toml": "", "train.py": HEAD + dedent(program)})
     found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings if one.fix is not None]
-    assert [one.applicability for one in found] == [Applicability.UNSAFE] * number
+    assert [one.applicability for one in found].count(Applicability.UNSAFE) == number
 
 
 #: Files in which nobody asks for a change.
@@ -279,3 +297,92 @@ def test_the_only_seed_of_a_function_that_shuffles_is_left_alone(write) -> None:
     root = write({"pyproject.toml": "", "main.py": CHOSEN})
     found = check([root], {"select": ("TRL502",)}).findings
     assert not [one for one in found if one.fix is not None and one.fix.applicability is Applicability.SAFE]
+
+
+def test_the_only_seed_of_a_cell_that_chooses_is_left_alone(write) -> None:
+    cells = (
+        "import numpy as np\nimport torch",
+        "np.random.seed(3)\nclasses = np.arange(10)\nnp.random.shuffle(classes)",
+        "model = torch.nn.Linear(2, 2)\nmodel(torch.ones(2)).sum().backward()\nprint(model.weight.grad, classes)",
+    )
+    root = write({"pyproject.toml": "", "train.ipynb": notebook(*cells)})
+    found = check([root], {"select": ("TRL502",)}).findings
+    assert [one.fix.applicability for one in found if one.fix is not None] == [Applicability.UNSAFE]
+
+
+COPIED = """\
+import torch
+from torch.utils.data import DataLoader
+
+
+def build_dataloader(data):
+    return DataLoader(data, batch_size=2, shuffle=True)
+"""
+TRAINS = """\
+import torch
+
+from mmseg.datasets import build_dataloader
+
+torch.manual_seed(3)
+print(*build_dataloader(torch.arange(8)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "applicability"), [("paper", Applicability.UNSAFE), ("mmsegmentation", Applicability.SAFE)]
+)
+def test_a_copy_of_a_library_is_left_as_it_is(name: str, applicability: Applicability, write) -> None:
+    """The library's own project may be changed."""
+    files = {"train.py": TRAINS, "mmseg/__init__.py": "", "mmseg/datasets.py": COPIED}
+    root = write({"pyproject.toml": f'[project]\nname = "{name}"\n', **files})
+    found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings]
+    assert [one.applicability for one in found if one is not None] == [applicability]
+
+
+@pytest.mark.parametrize("number", [3, 20])
+def test_a_folder_with_a_common_word_for_a_name_is_a_copy_if_it_is_large(number: int, write) -> None:
+    files = {"train.py": TRAINS.replace("mmseg", "lightning"), "lightning/datasets.py": COPIED}
+    modules = {f"lightning/module_{one}.py": "" for one in range(number)}
+    root = write({"pyproject.toml": "", "lightning/__init__.py": "", **files, **modules})
+    found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings]
+    assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [number == 3]
+
+
+@pytest.mark.parametrize("folder", ["mmseg", "references/parts-main", "third_party/parts"])
+def test_another_project_within_one_is_left_as_it_is(folder: str, write) -> None:
+    inner = {f"{folder}/setup.py": 'from setuptools import setup\n\nsetup(name="parts")\n'}
+    trains = TRAINS.replace("mmseg", "parts")
+    files = {f"{folder}/train.py": trains, f"{folder}/parts/__init__.py": "", f"{folder}/parts/datasets.py": COPIED}
+    root = write({"pyproject.toml": "", **inner, **files})
+    found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings]
+    assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
+
+
+def test_an_init_function_whose_own_parameter_would_not_be_read_is_left_alone(write) -> None:
+    text = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+SEED = 3
+
+
+def seed_worker(worker_id, base_seed=SEED):
+    np.random.seed(base_seed + worker_id)
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index + np.random.rand()
+
+
+torch.manual_seed(SEED)
+for epoch in range(2):
+    print(*DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker))
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    found = [one.fix for one in check([root], {"select": ("TRL104",)}).findings]
+    assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-import shutil
 from pathlib import Path
 
 import pytest
-from fixture_format import FOLDER
 
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
@@ -167,15 +165,54 @@ def _seeds_that_are_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert "manual_seed(torch.initial_seed() + 1)" in _fixes(root / "past", WITH_A_GENERATOR)[0][1]
 
 
+#: A module for workers, which one program imports, and a trainer that another one does.
+OF_A_PACKAGE = {
+    "pyproject.toml": "",
+    "main.py": "from trainers import plain\n\nplain.train()\n",
+    "other.py": "from trainers.workers import seed_worker\n\nprint(seed_worker)\n",
+    "trainers/__init__.py": "",
+    "trainers/workers.py": """\
+import numpy as np
+import torch
+
+
+def seed_worker(worker_id):
+    np.random.seed(torch.initial_seed() % 2**32)
+""",
+    "trainers/data.py": """\
+import numpy as np
+from torch.utils.data import Dataset
+
+
+class Noise(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.random.rand()
+""",
+    "trainers/plain.py": """\
+from torch.utils.data import DataLoader
+from trainers.data import Noise
+
+
+def train():
+    print(*DataLoader(Noise(), num_workers=2))
+""",
+}
+
+
 def _files_that_an_import_reads(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    program = FOLDER / "TRL101_numpy_rng_in_workers" / "bad_trainers_of_one_package"
     imported = {}
     for limit in (1, 0):
         monkeypatch.setattr(importable, "MAX_NEW", limit)
-        copied = shutil.copytree(program, root / str(limit))
-        (copied / "pyproject.toml").write_text("", encoding="utf-8")
-        fix([copied])
-        imported[limit] = "import seed_worker" in (copied / "trainers_of_one" / "contrastive.py").read_text("utf-8")
+        for name, text in OF_A_PACKAGE.items():
+            (path := root / str(limit) / name).parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        fix([root / str(limit)])
+        text = (root / str(limit) / "trainers" / "plain.py").read_text("utf-8")
+        assert "worker_init_fn=seed_worker" in text
+        imported[limit] = "import seed_worker" in text
     assert imported == {1: True, 0: False}
 
 

@@ -53,6 +53,30 @@ CASES = {
             return DataLoader(data)  # HERE
         """,
     ),
+    "an optimizer in each turn for one network": (
+        "again",
+        """
+        from itertools import count
+        def fit(model):
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in DataLoader(data):  # HERE
+                optimizer.step()
+        model = nn.Linear(1, 1)
+        for _ in count():
+            fit(model)
+        """,
+    ),
+    "a network and its optimizer in each turn": (
+        "once",
+        """
+        def fit(model):
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in DataLoader(data):  # HERE
+                optimizer.step()
+        for _ in range(3):
+            fit(nn.Linear(1, 1))
+        """,
+    ),
     "one call for each part": (
         "once",
         """

@@ -10,7 +10,7 @@ import libcst as cst
 from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.arms import arms_apart, made_instead
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.made_names import made_name
+from torchrepro_lint.fixes.made_names import made_name, without_sampler
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split_or_sampler, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
@@ -87,7 +87,8 @@ def generator_name(
     document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None, *scopes: Scope
 ) -> str:
     """A name that is free in `scopes` for the generator of a loader, which is made before the statement `home`: `g`
-    where no other loader in its function may want one, else after what is made: `train_generator` for `train_loader`.
+    where no other loader in its function may want one, else after what is made: `train_generator` for `train_loader`,
+    and for `train_sampler` where there is no such loader.
 
     Of the loaders in the arms of one `if` a run makes one: their generators have one name.
     """
@@ -102,8 +103,10 @@ def generator_name(
     stem = made_name(document, call)
     alike = _alike(document, call, stem, known)
     earlier = [one for one in alike if one is not call and id(one) not in instead and not _is_idle(known, one)]
+    short = without_sampler(stem)
+    shown = stem if short == stem or _alike(document, call, short, known) else short
     return numbered_name(
-        f"{stem}_generator" if stem else "g",
+        f"{shown}_generator" if shown else "g",
         number_to_come(document, call, earlier),
         lambda name: any(scope.uses(name) or scope.mentions(name) for scope in scopes),
     )

@@ -19,7 +19,7 @@ from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.files_of_tests import MAIN_GUARD
-from torchrepro_lint.program.for_others import is_put_aside
+from torchrepro_lint.program.for_others import is_copied, is_put_aside
 from torchrepro_lint.program.modules import folder_of
 
 if TYPE_CHECKING:
@@ -48,8 +48,12 @@ def existing_init(program: Program, path: Path) -> ExistingInit | None:
 
 def other_homes(program: Program, path: Path) -> frozenset[Path]:
     """The files with loaders from which this one can import a worker init function, should they be given one."""
-    files = frozenset(loader.facts.path for loader in program.loaders)
+    files = _with_loaders(program)
     return frozenset(file for file in program.imports.ordered(files) if importable_as(program, path, file) is not None)
+
+
+def _with_loaders(program: Program) -> frozenset[Path]:
+    return program.once("files with loaders", lambda: frozenset(loader.facts.path for loader in program.loaders))
 
 
 def importable_as(program: Program, path: Path, file: Path) -> str | None:
@@ -57,13 +61,14 @@ def importable_as(program: Program, path: Path, file: Path) -> str | None:
 
     The module must be one that is imported already, in a program that the file `path` has a part in, or one that only
     defines things and needs no more than `path`. What is imported in a function alone may be one of several programs,
-    which define the same options. A script is none that a file imports first for this: it may be moved or changed for
-    its own ends, and so may what was put aside.
+    which define the same options. A script is none that a file imports first for this, nor is a module with loaders of
+    its own, a trainer or a data set beside that of the file: they may be moved or changed for their own ends, and so
+    may what was put aside or copied.
     """
     importers, others = program.imports.above(path), program.imports.above(file)
-    if file in importers or is_put_aside(program, file):
+    if file in importers or is_put_aside(program, file) or is_copied(program, file):
         return None
-    if path not in others and program.project.holds(file, MAIN_GUARD):
+    if path not in others and (program.project.holds(file, MAIN_GUARD) or file in _with_loaders(program)):
         return None
     is_imported = len(others) > 1 and others & importers and program.imports.is_imported_at_once(file)
     if not is_imported and not _brings_nothing_new(program, path, file):

@@ -154,8 +154,8 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
 
 def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     """The canonical body for a function that only seeds, and that workers alone call. Unsafe where a rank took part
-    and cannot be kept, or does not keep the ranks apart, and where the function around it would not read a parameter of
-    its own any more: its callers choose the seed with that. None where comments say something about the body.
+    and cannot be kept, or does not keep the ranks apart, and where a parameter of its own, or of the function around
+    it, would not be read any more: callers choose the seed with that. None where comments say something about the body.
     """
     found = definition_of(program, run)
     if found is None or run.function is None or run.site is None or is_called(program, run):
@@ -175,16 +175,26 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
 
 
 def _leaves_unread(document: Document, function: cst.FunctionDef) -> bool:
-    """Whether a parameter of the function around another one is read in that alone, `def make_init(base_seed):`."""
+    """Whether a parameter beside the worker's number is read in the body of a function, and nowhere else: one of its
+    own, `def seed_worker(worker_id, base_seed=SEED):`, or of the function around it, `def make_init(base_seed):`.
+    """
+    inside = {id(node) for node in document.nodes(cst.Name, function.body)}
+    here = {node.value for node in document.nodes(cst.Name, function.body)}
+    block = document.parent(function)
+    is_method = block is not None and isinstance(document.parent(block), cst.ClassDef)
+    if any(name in here for name in _parameters(function)[1 + is_method :]):
+        return True
     around = document.function(function)
     if around is None:
         return False
-    inside = {id(node) for node in document.nodes(cst.Name, function.body)}
     names = document.nodes(cst.Name, around.body)
-    here = {node.value for node in names if id(node) in inside}
     there = {node.value for node in names if id(node) not in inside}
-    params = (*around.params.posonly_params, *around.params.params, *around.params.kwonly_params)
-    return any(param.name.value in here - there for param in params)
+    return any(name in here - there for name in _parameters(around))
+
+
+def _parameters(function: cst.FunctionDef) -> list[str]:
+    params = function.params
+    return [param.name.value for param in (*params.posonly_params, *params.params, *params.kwonly_params)]
 
 
 def _rank_terms(document: Document, calls: Sequence[cst.Call]) -> str | None:

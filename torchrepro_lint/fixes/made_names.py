@@ -9,7 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["made_name"]
+__all__ = ["made_name", "without_sampler"]
 
 
 def made_name(document: Document, call: cst.Call) -> str:
@@ -48,3 +48,8 @@ def _stem(name: str) -> str:
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
     stem = re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)$", "", parted, flags=re.IGNORECASE).lower().strip("_")
     return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
+
+
+def without_sampler(stem: str) -> str:
+    """What a sampler is for: `train` for `train_sampler`."""
+    return re.sub(r"_?(?:batch_?)?samplers?$", "", stem)

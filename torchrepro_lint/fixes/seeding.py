@@ -58,7 +58,7 @@ from torchrepro_lint.fixes.rank_expression import is_choice, plus_rank, rank_at
 from torchrepro_lint.fixes.rank_terms import has_rank, is_of_one_rank
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
-from torchrepro_lint.fixes.to_be_read import is_far_above, keeps_many, leaves_another
+from torchrepro_lint.fixes.to_be_read import is_alone, is_far_above, keeps_many, leaves_another
 from torchrepro_lint.fixes.tool_comments import is_for_a_tool
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
@@ -335,6 +335,8 @@ class _Plan:
             self.offset = offset_among_loaders(
                 self.document, self.call, at, seed.text, around.known, is_last=around.is_last
             )
+            if self.offset and is_alone(self.document, self.call, around.known):
+                self.is_to_be_read = True  # `+ 1`, and what it is told apart from stands in another function
             return seed
         torch = self._torch(at)
         if isinstance(torch, Declined):

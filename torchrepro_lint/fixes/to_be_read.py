@@ -16,15 +16,26 @@ from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generators import calls_that_want_one
-from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.knowledge.loaders import torch_position
 
-__all__ = ["is_far_above", "keeps_many", "leaves_another"]
+__all__ = ["is_alone", "is_far_above", "keeps_many", "leaves_another"]
 
 #: How many lines below its generator a loader may be made by a safe fix.
 MAX_ROWS_APART = 25
 #: How many generators an object may get unread: all of them are made one after the other in its constructor.
 MAX_KEPT = 2
+
+
+def is_alone(document: Document, call: cst.Call, known: KnownLoaders | None) -> bool:
+    """Whether nothing else in the function around a call is a loader, or may want a generator."""
+    function = document.function(call)
+    return not any(
+        one is not call
+        and document.function(one) is function
+        and (may_want_generator(document, one) or (known is not None and known.is_known(one)))
+        for one in document.nodes(cst.Call, function)
+    )
 
 
 def is_far_above(document: Document, call: cst.Call, at: cst.BaseStatement) -> bool:

@@ -36,6 +36,7 @@ environment.py      environment variables that decide whether runs agree
 command_lines.py    command lines that seed the program which they build
 training_hooks.py   what frameworks call in each epoch or step
 stepped_states.py   objects whose state a checkpoint has to hold
+copied_libraries.py libraries of which projects keep a copy
 
 Words:
 calls.py            what calls do, as far as no other table says it; passing.py: what they pass on of their arguments

@@ -7,16 +7,23 @@ And which are kept without being worked on: what was put aside, and whole projec
 from __future__ import annotations
 
 import re
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.knowledge.copied_libraries import copied_libraries
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
+from torchrepro_lint.source.root import is_marked, is_shared_folder
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_for_others", "is_of_its_package", "is_put_aside"]
+__all__ = ["is_copied", "is_for_others", "is_of_its_package", "is_put_aside"]
+
+#: How many files of Python a folder has at least that is taken for a copied library though its name is a common word.
+_MANY_FILES: Final = 20
 
 #: Folders for code of others (github-linguist/linguist, lib/linguist/vendor.yml@v9.0.0).
 _COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?party|deps|submodules", re.IGNORECASE)
@@ -29,13 +36,14 @@ _PUT_ASIDE: Final = re.compile(
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
 _OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
+_SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
 
 
 def is_for_others(program: Program, path: Path) -> bool:
-    """Whether a file is of a package that the project distributes, or lies in a folder for copied code; and no program
+    """Whether a file is of a package that the project distributes, or of code that is copied into it; and no program
     starts in it.
     """
-    if not path.is_relative_to(program.root) or not (_is_copied(program.root, path) or _is_distributed(program, path)):
+    if not path.is_relative_to(program.root) or not (is_copied(program, path) or _is_distributed(program, path)):
         return False
     return all(one.path != path for one in entry_points(program))
 
@@ -51,12 +59,66 @@ def is_put_aside(program: Program, path: Path) -> bool:
     """
     if not path.is_relative_to(program.root):
         return False
+    return any(map(_PUT_ASIDE.fullmatch, _folders(program, path))) or _OLD_FILE.fullmatch(path.stem) is not None
+
+
+def is_copied(program: Program, path: Path) -> bool:
+    """Whether a file of the project lies in a folder for code of others, or in a copy of a library that is known, under
+    the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own. Whoever changes such a copy has it
+    differ from what it is a copy of.
+    """
+    if not path.is_relative_to(program.root):
+        return False
+    if any(map(_COPIED.fullmatch, _folders(program, path))) or program.once("is a copy", lambda: _is_copy(program)):
+        return True
     folders = path.relative_to(program.root).parts[:-1]
-    return any(map(_PUT_ASIDE.fullmatch, folders)) or _OLD_FILE.fullmatch(path.stem) is not None
+    above = (folders[:end] for end in range(1, len(folders) + 1))
+    return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in above)
 
 
-def _is_copied(root: Path, path: Path) -> bool:
-    return any(_COPIED.fullmatch(folder) for folder in path.relative_to(root).parts[:-1])
+def _folders(program: Program, path: Path) -> tuple[str, ...]:
+    """The folders around a file, below the root of the project in which its own project lies, if it lies in one."""
+    return path.relative_to(program.once("outer root", lambda: _outer_root(program.root))).parts[:-1]
+
+
+def _outer_root(root: Path) -> Path:
+    for folder in root.parents:
+        if is_shared_folder(folder):
+            break
+        if is_marked(folder):
+            return folder
+    return root
+
+
+def _is_library(program: Program, folders: tuple[str, ...]) -> bool:
+    """Whether a folder of the project has the name of a library that is another project's."""
+    packages, words = copied_libraries(), copied_libraries(words=True)
+    distribution = packages.get(folders[-1].lower(), words.get(folders[-1]))
+    if distribution is None or distribution in program.once("names", lambda: _names(program.root)):
+        return False
+    folder = program.root.joinpath(*folders)
+    inside = (one for one in program.project.files if one.is_relative_to(folder))
+    return folders[-1].lower() in packages or len(list(islice(inside, _MANY_FILES))) == _MANY_FILES
+
+
+def _is_copy(program: Program) -> bool:
+    """Whether a project is a library that lies in another project."""
+    known = {**copied_libraries(), **copied_libraries(words=True)}
+    return program.root.name.lower() in known and _outer_root(program.root) != program.root
+
+
+def _names(root: Path) -> frozenset[str]:
+    """What the metadata of a project, and its folder, call it, as the names of distributions are compared."""
+    settings, ini = toml_of(root / "pyproject.toml"), ini_of(root / "setup.cfg")
+    setup = _SETUP_NAME.search(text_of(root / "setup.py"))
+    names = (
+        settings.get("project", {}).get("name"),
+        settings.get("tool", {}).get("poetry", {}).get("name"),
+        ini.get("metadata", "name", fallback=None),
+        setup[1] if setup is not None else None,
+        root.name,
+    )
+    return frozenset(re.sub(r"[-_.]+", "-", name).lower() for name in names if isinstance(name, str))
 
 
 def _is_distributed(program: Program, path: Path) -> bool:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_put_aside
+from torchrepro_lint.program.for_others import is_copied, is_put_aside
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_left_to_the_callers, is_of_a_self_test, left_to_strict
 from torchrepro_lint.program.running.reach import Link
@@ -53,14 +53,13 @@ class Rule(ABC):
         seldom_matters: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
-        in self-tests, and in files that were put aside, or downloaded with a whole project.
+        in self-tests, and in files that were put aside, downloaded with a whole project, or copied from a library.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants.
         """
         if fix is not None and (
-            any(program.is_test(edit.path) or is_put_aside(program, edit.path) for edit in fix.edits)
-            or is_of_a_self_test(program, site)
+            any(_is_left_alone(program, edit.path) for edit in fix.edits) or is_of_a_self_test(program, site)
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
         of_control = self.is_about_control if about_control is None else about_control
@@ -81,3 +80,8 @@ class Rule(ABC):
         if self.is_of_the_caller and is_left_to_the_callers(program, site):
             return ()
         return left_to_strict(program, site)
+
+
+def _is_left_alone(program: Program, path: Path) -> bool:
+    """Whether nobody asks for a change in a file: a test, what was put aside, and what is another project's."""
+    return program.is_test(path) or is_put_aside(program, path) or is_copied(program, path)

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import conjuncts, words_in
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.ordering import (
@@ -42,6 +43,8 @@ def through_comprehension(
 
 def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Carrier | Sink]:
     """What the body of a loop fills in this order: lists, dicts of numbers, what a generator yields."""
+    if _takes_one(loop):
+        return
     numbers = position_names(loop.target, loop.iter) if carrier.numbered else set()
     yield from through_turns(program, carrier, loop, numbers, names_in(loop.target) - numbers)
 
@@ -112,6 +115,24 @@ def _through_body(program: Program, carrier: Carrier, loop: tree.For, turns: Tur
         yield from order_dicts.through_filled(program, carrier, loop, statement)
         yield from order_grown.through_grown(program, carrier, loop, statement)
         yield from order_handed.through_handed(program, carrier, loop, statement)
+
+
+def _takes_one(loop: tree.For) -> bool:
+    """Whether a loop over names that differ does something for a single one of them: `if name != wanted: continue`."""
+    match loop.target, loop.body:
+        case tree.Name(id=name), (tree.If(test=test, body=(tree.Jump(kind="continue"),), orelse=()), *_):
+            return _tells_one(test, name, "!=")
+        case tree.Name(id=name), (tree.If(test=test, orelse=()),):
+            return any(_tells_one(part, name, "==") for part in conjuncts(test))
+    return False
+
+
+def _tells_one(test: tree.Expr, name: str, op: str) -> bool:
+    match test:
+        case tree.Compare(left=left, ops=(found,), comparators=(right,)) if found == op:
+            names = [isinstance(side, tree.Name) and side.id == name for side in (left, right)]
+            return names.count(True) == 1 and name not in words_in([right if names[0] else left])
+    return False
 
 
 def numbering(program: Program, carrier: Carrier, at: tree.Expr | tree.Assign) -> Iterator[Sink]:

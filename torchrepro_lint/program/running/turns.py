@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import words_in
+from torchrepro_lint.facts.expressions import walk, words_in
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
@@ -82,10 +82,12 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
         if is_seeded and not takes_steps(waypoint.scope, loop.site):
             return Turns.RUNS
     calls = _calls_of_turn(program.ev, way, index, loop)
-    makes = _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls)
+    # What a run is called, its model may be made by what is not in sight: an optimizer speaks for it.
+    is_run = isinstance(loop, tree.For) and says_run(loop)
+    makes = _any(_makes_a_model(program, facts, scope, call, 0, trusts=is_run) for facts, scope, call in calls)
     if is_seeded:
         return Turns.RUNS if makes else Turns.SEEDED_PARTS
-    if makes is False and isinstance(loop, tree.For) and says_run(loop):
+    if makes is False and is_run:
         steps = _steps(program, calls)
         return Turns.UNKNOWN if steps is None else Turns.PARTS if steps else Turns.RUNS
     return Turns.UNKNOWN if makes is None else Turns.RUNS if makes else Turns.PARTS
@@ -225,30 +227,42 @@ def says_run(loop: tree.For) -> bool:
     return any(function_words("repeats_a_run").search(name) for name in words_in([loop.target]))
 
 
-def _makes_a_model(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, depth: int) -> bool | None:
+def _makes_a_model(
+    program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, depth: int, *, trusts: bool = True
+) -> bool | None:
     """Whether a call makes a network or an optimizer, or gives a network new weights, itself or by what it calls in the
-    project; None where that may lie deeper than calls are followed.
+    project; None where that may lie deeper than calls are followed. With `trusts` also an optimizer for a network that
+    its function is given: each round of federated learning makes one, and goes on with the network.
     """
     ev = program.ev
     if called_name(call.func) in method_words("starts_anew"):
         return True
     frame = frame_without_callers(ev, facts, scope)
-    if any(_is_model(ev, value) for value in ev.values(call, frame)):
+    is_of_another = not trusts and _is_for_what_is_given(scope, call)
+    if any(_is_model(ev, value) for value in ev.values(call, frame)) and not is_of_another:
         passing = method_words("same_module") | method_words("same_module", "with_a_function")
         return called_name(call.func) not in passing
     entered = [one for value in ev.values(call.func, frame) for one in _entered(ev, value)]
     if depth == _MAX_DEPTH:
         return None if entered else False
-    return _any(_makes_within(program, inner_facts, inner, depth + 1) for inner_facts, inner in entered)
+    return _any(_makes_within(program, inner_facts, inner, depth + 1, trusts) for inner_facts, inner in entered)
 
 
-def _makes_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int) -> bool | None:
+def _makes_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int, trusts: bool) -> bool | None:
     """Whether a function makes a network or an optimizer; asked once for each depth of calls."""
 
     def find() -> bool | None:
-        return _any(_makes_a_model(program, facts, scope, call, depth) for call, _ in scope.calls)
+        return _any(_makes_a_model(program, facts, scope, call, depth, trusts=trusts) for call, _ in scope.calls)
 
-    return program.once(("makes a model", id(scope), depth), find)
+    return program.once(("makes a model", id(scope), depth, trusts), find)
+
+
+def _is_for_what_is_given(scope: Scope, call: tree.Call) -> bool:
+    """Whether the first argument of a call is made of parameters of its function alone: `SGD(model.parameters())`."""
+    names = {node.id for node in walk([call.args[0].value]) if isinstance(node, tree.Name)} if call.args else set()
+    return bool(names) and all(
+        (bindings := scope.bindings.get(name)) and all(one.kind == "param" for one in bindings) for name in names
+    )
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:

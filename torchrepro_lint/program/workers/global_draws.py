@@ -95,7 +95,7 @@ def is_of_an_evaluation(program: Program, loader: Loader) -> bool:
 
 def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
     """Whether a loader or a sampler is, by its name or that of the function that makes it, for an evaluation, or for a
-    look at the data: `val_loader = ...`, a `return` in `test_dataloader`, any loader that is not one of training data
+    look at the data: `val_loader = ...`, `visualization_loader`, a `return` in `test_dataloader`, any loader that is not one of training data
     in `evaluate` or `plot_samples`. In which order a network is evaluated, and what a worker draws, seldom matters.
     """
     words, parents = function_words("says_evaluation"), parents_of(program.ev, facts)
@@ -110,7 +110,9 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     # `evaluate`, `plot_samples`; `save_features.py` by the first of its words.
     around = (scope.name, facts.path.stem.partition("_")[0])
     tables = (function_words("evaluates"), function_words("only_looks"))
-    return bool(words.search(name)) or any(table.search(one) for table in tables for one in around)
+    if words.search(name) or tables[1].search(name):
+        return True
+    return any(table.search(one) for table in tables for one in around)
 
 
 def _may_lack(loader: Loader, role: str) -> bool:

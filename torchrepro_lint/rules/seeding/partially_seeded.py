@@ -44,11 +44,12 @@ Fix safety
     in the call, if the function seeds the missing one only when its callers ask for it, if the draw comes before the
     other seeds, if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere, or if
     it is the only one and a module sets it where it is imported.
-    Unsafe if the only seed of a function other than `main` is `random`'s or NumPy's, and the function shuffles or
-    chooses below, which may be what it is for; if it is a number and the program is also seeded with what its user
-    gives, which would not decide these draws; if torch is imported only below, in a later cell of a notebook; if it is
-    a constant in a package that the project builds, whose users have a seed of their own; and in a distributed program
-    whose seed does not name the rank: what each rank drew by itself would be the same in all of them.
+    Unsafe if the only seed of a function other than `main`, or of a cell of a notebook, is `random`'s or NumPy's, and
+    it shuffles or chooses below, which may be what the seed is for; if it is a number and the program is also seeded
+    with what its user gives, which would not decide these draws; if torch is imported only below, in a later cell of a
+    notebook; if it is a constant in a package that the project builds, whose users have a seed of their own; and in a
+    distributed program whose seed does not name the rank: what each rank drew by itself would be the same in all of
+    them.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
@@ -69,14 +70,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.evaluation.values import External
+from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.project_tests import tries_itself_out
 from torchrepro_lint.program.running.chains import branches
@@ -109,7 +110,7 @@ class PartiallySeeded(Rule):
             if reason is None and _is_of_a_module(program, found):
                 reason = _OF_A_MODULE
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
-            if fix is not None and _is_for_draws_below(program, found.block):
+            if fix is not None and (_is_for_draws_below(program, found.block) or _is_for_its_cell(program, found)):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
             yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
         for one in unseeded_processes(program):
@@ -136,13 +137,37 @@ def _is_for_draws_below(program: Program, block: Evidence) -> bool:
     scope = block.frame.scope
     if scope.parent is None or function_words("entry").fullmatch(scope.name):
         return False
-    here = [one for one in program.evidence_of("seed") if one.frame.scope is scope]
+    return _chooses_below(program, block, lambda site: True)
+
+
+def _is_for_its_cell(program: Program, found: PartialSeeding) -> bool:
+    """Whether the only generator that a cell of a notebook seeds draws an order or a choice below in it, and the others
+    draw in other cells.
+    """
+    block = found.block
+    cell, _ = program.places.row(block.site)
+    if cell is None or block.frame.scope.parent is not None:
+        return False
+
+    def is_beside(site: Site) -> bool:
+        return site.path == block.site.path and program.places.row(site)[0] == cell
+
+    drawn_here = any(is_beside(draw.event.site) for _, draw, _ in found.missing)
+    return not drawn_here and _chooses_below(program, block, is_beside)
+
+
+def _chooses_below(program: Program, block: Evidence, is_near: Callable[[Site], bool]) -> bool:
+    """Whether one generator alone, Python's or NumPy's, is seeded near a seeding call, in its scope, and draws an order
+    or a choice below.
+    """
+    scope = block.frame.scope
+    here = [one for one in program.evidence_of("seed") if one.frame.scope is scope and is_near(one.site)]
     seeded = {rng for one in here for rng in one.seeds}
     prefix = _PREFIXES.get(next(iter(seeded), "")) if len(seeded) == 1 else None
     return prefix is not None and any(
         isinstance(value, External) and value.name.startswith(prefix) and last_part(value.name) in _CHOOSING
         for call, _ in scope.calls
-        if call.site > block.site.number
+        if call.site > block.site.number and is_near(Site(block.site.path, call.site))
         for value in program.ev.values(call.func, block.frame)
     )
 
