@@ -10,7 +10,7 @@ from notebooks import notebook
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
-from torchrepro_lint.fixes import generators
+from torchrepro_lint.fixes import generators, to_be_read
 
 HEAD = """\
 import torch
@@ -87,6 +87,17 @@ UNSAFE["a number that tells loaders of two functions apart"] = (
         print(pair)
     """,
     1,
+)
+UNSAFE["a number that tells loaders apart which stand far from each other"] = (
+    """
+    first = DataLoader(data, batch_size=2, shuffle=True)
+    """
+    + "print(first)\n    " * to_be_read.MAX_ROWS_APART
+    + """
+    second = DataLoader(data, batch_size=4, shuffle=True)
+    print(*zip(first, second))
+    """,
+    2,
 )
 
 
@@ -348,18 +359,31 @@ def test_a_folder_with_a_common_word_for_a_name_is_a_copy_if_it_is_large(number:
     assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [number == 3]
 
 
-@pytest.mark.parametrize("folder", ["mmseg", "references/parts-main", "third_party/parts"])
+@pytest.mark.parametrize("folder", ["mmseg", "references/parts-main", "third_party/parts", "old_parts", "licensed"])
 def test_another_project_within_one_is_left_as_it_is(folder: str, write) -> None:
     inner = {f"{folder}/setup.py": 'from setuptools import setup\n\nsetup(name="parts")\n'}
     trains = TRAINS.replace("mmseg", "parts")
     files = {f"{folder}/train.py": trains, f"{folder}/parts/__init__.py": "", f"{folder}/parts/datasets.py": COPIED}
-    root = write({"pyproject.toml": "", **inner, **files})
+    licences = {
+        "LICENSE": "of the paper",
+        f"{folder}/LICENSE": "of the parts" if folder == "licensed" else "of the paper",
+    }
+    root = write({"pyproject.toml": "", **inner, **files, **licences})
     found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings]
     assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
 
 
-def test_an_init_function_whose_own_parameter_would_not_be_read_is_left_alone(write) -> None:
-    text = """\
+@pytest.mark.parametrize(
+    "function",
+    [
+        "def seed_worker(worker_id, base_seed=SEED):\n    np.random.seed(base_seed + worker_id)",
+        'def seed_worker(worker_id):\n    np.random.seed(int(os.environ["SEED"]) + worker_id)',
+    ],
+)
+def test_an_init_function_of_which_something_would_not_be_read_is_left_alone(function: str, write) -> None:
+    text = f"""\
+import os
+
 import numpy as np
 import torch
 from torch.utils.data import DataLoader, Dataset
@@ -367,8 +391,7 @@ from torch.utils.data import DataLoader, Dataset
 SEED = 3
 
 
-def seed_worker(worker_id, base_seed=SEED):
-    np.random.seed(base_seed + worker_id)
+{function}
 
 
 class Noisy(Dataset):
@@ -386,3 +409,30 @@ for epoch in range(2):
     root = write({"pyproject.toml": "", "main.py": text})
     found = [one.fix for one in check([root], {"select": ("TRL104",)}).findings]
     assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
+
+
+EVALUATES = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index + np.random.rand()
+
+
+for epoch in range(2):
+    print(*DataLoader(Noisy(), num_workers=2))
+"""
+
+
+@pytest.mark.parametrize("target", ["", 'target-torch = "1.8"\n'])
+def test_workers_of_an_evaluation_are_left_alone_where_torch_may_seed_them(target: str, write) -> None:
+    root = write({"torchrepro-lint.toml": target, "train.py": EVALUATES, "evaluate.py": EVALUATES})
+    found = check([root], {"select": ("TRL101",)}).findings
+    safe = [one.location.path.name for one in found if one.fix and one.fix.applicability is Applicability.SAFE]
+    assert safe == (["evaluate.py"] if target else []) + ["train.py"]

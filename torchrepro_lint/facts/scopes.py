@@ -238,7 +238,7 @@ class Scope:
                     continue
                 path = tuple(step for step in path if step[0] not in implied)
             verdict = self._reaches(path, use_arms, site, covered, decide)
-            if verdict is False:
+            if verdict is False or any(self._is_replaced(binding, later) for later in found):
                 continue
             found.append(binding)
             if verdict is True:
@@ -248,6 +248,15 @@ class Scope:
                 return found, False
         found.extend(self._from_later_in_loop(bindings, site, use_path, last))
         return found, last is not None
+
+    def _is_replaced(self, binding: Binding, later: Binding) -> bool:
+        """Whether what a binding gives its name is gone where a `later` one has run that is in the same arm, or around
+        it, with nothing between the two that leaves the arm or a loop.
+        """
+        around = later.path
+        if not around or binding.path[: len(around)] != around or any(arm == "try" for _, arm in around):
+            return False
+        return not any(binding.order < branch < later.order for branch, _ in self.ended)
 
     def _reaches(
         self, path: Path, use_arms: dict[int, str], site: int, covered: dict[int, set[str]],

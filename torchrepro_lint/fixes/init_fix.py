@@ -155,7 +155,8 @@ def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
 def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     """The canonical body for a function that only seeds, and that workers alone call. Unsafe where a rank took part
     and cannot be kept, or does not keep the ranks apart, and where a parameter of its own, or of the function around
-    it, would not be read any more: callers choose the seed with that. None where comments say something about the body.
+    it, or a variable of the environment would not be read any more: callers choose the seed with that. None where
+    comments say something about the body.
     """
     found = definition_of(program, run)
     if found is None or run.function is None or run.site is None or is_called(program, run):
@@ -170,7 +171,7 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     rank = _rank_terms(document, located)
     edits: list[Edit] = plan_canonical_body(document, function, rank or "")
     plain = are_apart(rank) if rank else not names_rank(document.text_of(function))
-    plain = plain and not _leaves_unread(document, function)
+    plain = plain and not _leaves_unread(document, function) and not _reads_environment(document, function)
     return Fix(Applicability.SAFE if plain else Applicability.UNSAFE, _CANONICAL, tuple(edits))
 
 
@@ -190,6 +191,10 @@ def _leaves_unread(document: Document, function: cst.FunctionDef) -> bool:
     names = document.nodes(cst.Name, around.body)
     there = {node.value for node in names if id(node) not in inside}
     return any(name in here - there for name in _parameters(around))
+
+
+def _reads_environment(document: Document, function: cst.FunctionDef) -> bool:
+    return any(node.value in ("environ", "getenv") for node in document.nodes(cst.Name, function.body))
 
 
 def _parameters(function: cst.FunctionDef) -> list[str]:

@@ -18,24 +18,31 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generators import calls_that_want_one
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.knowledge.loaders import torch_position
+from torchrepro_lint.source.cells import Cells
 
 __all__ = ["is_alone", "is_far_above", "keeps_many", "leaves_another"]
 
-#: How many lines below its generator a loader may be made by a safe fix.
+#: How many lines below its generator a loader may be made by a safe fix, and how many from the loader from which a
+#: number tells it apart.
 MAX_ROWS_APART = 25
 #: How many generators an object may get unread: all of them are made one after the other in its constructor.
 MAX_KEPT = 2
 
 
 def is_alone(document: Document, call: cst.Call, known: KnownLoaders | None) -> bool:
-    """Whether nothing else in the function around a call is a loader, or may want a generator."""
-    function = document.function(call)
-    return not any(
-        one is not call
-        and document.function(one) is function
-        and (may_want_generator(document, one) or (known is not None and known.is_known(one)))
-        for one in document.nodes(cst.Call, function)
-    )
+    """Whether nothing else near a call, in its function and its cell of a notebook, is a loader, or may want a
+    generator: what its seed is told apart from cannot be seen beside it.
+    """
+    function, row = document.function(call), document.lines.row(document.start(call))
+    cells = Cells.of(document.path, document.text)
+    for one in document.nodes(cst.Call, function):
+        if one is call or document.function(one) is not function:
+            continue
+        if may_want_generator(document, one) or (known is not None and known.is_known(one)):
+            other = document.lines.row(document.start(one))
+            if abs(other - row) <= MAX_ROWS_APART and (cells is None or cells.number(other) == cells.number(row)):
+                return False
+    return True
 
 
 def is_far_above(document: Document, call: cst.Call, at: cst.BaseStatement) -> bool:

@@ -7,6 +7,7 @@ And which are kept without being worked on: what was put aside, and whole projec
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -30,11 +31,12 @@ _COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?part
 #: Folders for what is no longer used, and those that the archive of a repository on GitHub unpacks to.
 _PUT_ASIDE: Final = re.compile(
     r"\.?_*(?:old|olds|trash|bak|back_?ups?|deprecated|obsolete|legacy|archi?e?ved?|archives|unused|attic|junk|graveyard)"
-    r"|.+[-_ ](?:old|bak|backup|deprecated|copy)|.+-(?:master|main)",
+    r"|.+[-_ ](?:old|bak|backup|deprecated|copy)|(?:old|deprecated|obsolete)[-_ ].+|.+-(?:master|main)",
     re.IGNORECASE,
 )
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
 _OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
+_LICENCES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
 _SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
 
@@ -64,16 +66,35 @@ def is_put_aside(program: Program, path: Path) -> bool:
 
 def is_copied(program: Program, path: Path) -> bool:
     """Whether a file of the project lies in a folder for code of others, or in a copy of a library that is known, under
-    the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own. Whoever changes such a copy has it
+    the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own, or in a folder with another licence.
+    Whoever changes such a copy has it
     differ from what it is a copy of.
     """
     if not path.is_relative_to(program.root):
         return False
-    if any(map(_COPIED.fullmatch, _folders(program, path))) or program.once("is a copy", lambda: _is_copy(program)):
+    inner = _folders(program, path)
+    if any(map(_COPIED.fullmatch, inner)) or program.once("is a copy", lambda: _is_copy(program)):
+        return True
+    outer = program.once("outer root", lambda: _outer_root(program.root))
+    if any(program.once(("licence", outer, one), partial(_has_own_licence, outer, one)) for one in _above(inner)):
         return True
     folders = path.relative_to(program.root).parts[:-1]
-    above = (folders[:end] for end in range(1, len(folders) + 1))
-    return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in above)
+    return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in _above(folders))
+
+
+def _above(folders: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
+    return (folders[:end] for end in range(1, len(folders) + 1))
+
+
+def _has_own_licence(root: Path, folders: tuple[str, ...]) -> bool:
+    """Whether a folder has a licence other than that of the project around it: it came from elsewhere."""
+    own = _licence(root.joinpath(*folders))
+    outer = _licence(root)
+    return own is not None and outer is not None and text_of(own).split() != text_of(outer).split()
+
+
+def _licence(folder: Path) -> Path | None:
+    return next((one for name in _LICENCES if (one := folder / name).is_file()), None)
 
 
 def _folders(program: Program, path: Path) -> tuple[str, ...]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import conjuncts, words_in, written_alike
+from torchrepro_lint.facts.expressions import conjuncts, walk, words_in, written_alike
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
-from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.epochs import is_step
+from torchrepro_lint.program.running.never_read import uses_of_its_name
+from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_faults import Fault, fault_of
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 __all__ = [
     "brings_a_sampler",
     "first_draw",
+    "is_in_an_evaluation",
     "is_of_an_evaluation",
     "is_seeded_by_init",
     "serves_an_evaluation",
@@ -95,8 +98,9 @@ def is_of_an_evaluation(program: Program, loader: Loader) -> bool:
 
 def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
     """Whether a loader or a sampler is, by its name or that of the function that makes it, for an evaluation, or for a
-    look at the data: `val_loader = ...`, `visualization_loader`, a `return` in `test_dataloader`, any loader that is not one of training data
-    in `evaluate` or `plot_samples`. In which order a network is evaluated, and what a worker draws, seldom matters.
+    look at the data: `val_loader = ...`, `visualization_loader`, a `return` in `test_dataloader`, any loader that is
+    not one of training data in `evaluate` or `plot_samples`, one of which only the first batch is looked at. In which
+    order a network is evaluated, and what a worker draws, seldom matters.
     """
     words, parents = function_words("says_evaluation"), parents_of(program.ev, facts)
     name = ""
@@ -107,12 +111,41 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
             name = scope.name
     if function_words("means_training").search(name):
         return False
+    if words.search(name) or function_words("only_looks").search(name):
+        return True
+    return _is_evaluation(facts, scope) or _is_looked_at(program, facts, call)
+
+
+def _is_looked_at(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
+    """Whether all loops over a loader end with its first batch, and take no step of a training."""
+    parents = parents_of(program.ev, facts)
+    uses = uses_of_its_name(program.ev, facts, call)
+    target = parents.target_of(call)
+    if uses is None and isinstance(target, tree.Name) and target.id in facts.scope.bindings:
+        uses = [(use, facts.scope) for use in parents.reads(target.id)]
+    loops = [(_loop_over(parents, use), scope) for use, scope in uses or ()]
+    return bool(loops) and all(
+        loop is not None
+        and any(isinstance(one, tree.Jump) and one.kind == "break" for one in loop.body)
+        and not any(is_step(inner) and any(branch == loop.site for branch, _ in path) for inner, path in scope.calls)
+        for loop, scope in loops
+    )
+
+
+def _loop_over(parents: Parents, use: tree.Name) -> tree.For | None:
+    loop = parents.statement(use)
+    return loop if isinstance(loop, tree.For) and any(part is use for part in walk([loop.iter])) else None
+
+
+def is_in_an_evaluation(loader: Loader) -> bool:
+    """Whether a loader is made by a function or a file that, by its name, evaluates a network or looks at data."""
+    return _is_evaluation(loader.facts, loader.scope)
+
+
+def _is_evaluation(facts: ModuleFacts, scope: Scope) -> bool:
     # `evaluate`, `plot_samples`; `save_features.py` by the first of its words.
     around = (scope.name, facts.path.stem.partition("_")[0])
-    tables = (function_words("evaluates"), function_words("only_looks"))
-    if words.search(name) or tables[1].search(name):
-        return True
-    return any(table.search(one) for table in tables for one in around)
+    return any(function_words(table).search(one) for table in ("evaluates", "only_looks") for one in around)
 
 
 def _may_lack(loader: Loader, role: str) -> bool:

@@ -62,10 +62,12 @@ Fix safety
     the user need not give a seed and the program has no default of its own for it, and any seed where the program
     seeds torch in some runs alone (`if args.deterministic:`).
 
-    Unsafe as well is what is right and has to be read all the same: the generators of two loaders under one name, which
-    would differ in a number; those of a function that makes more than two loaders, samplers and splits which need one;
-    a generator that would stand more than 25 lines above its loader; and a seed to which a rank would be added that
-    the program does not name there, or that a second loader of a rank would share with the first one of the next.
+    Unsafe as well is what is right and has to be read all the same: the generators of two loaders under one name,
+    which would differ in a number; one whose seed a number would tell apart from that of a loader in another function,
+    in another cell or more than 25 lines away; those of a function that makes more than two loaders, samplers and
+    splits which need one; a generator that would stand more than 25 lines above its loader; and a seed to which a rank
+    would be added that the program does not name there, or that a second loader of a rank would share with the first
+    one of the next.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
     else for another caller, the partial gets it, if it makes one loader, and is not passed to `map`.
@@ -79,9 +81,9 @@ Not reported
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
       the value for the evaluation (`cfg.val.shuffle`).
     - Loaders for an evaluation, or for a look at the data, by their name or that of the function (`val_loader`, `def
-      test_dataloader`, `def plot_samples`), whether they shuffle or their workers draw; code for other programs (a
-      package that the project builds, copied code) of which none in sight makes the loader: reported in the `strict`
-      profile only.
+      test_dataloader`, `def plot_samples`), or of which only the first batch is looked at, whether they shuffle or
+      their workers draw; code for other programs (a package that the project builds, copied code) of which none in
+      sight makes the loader: reported in the `strict` profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index; and, where no fix can be
