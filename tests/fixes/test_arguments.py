@@ -8,7 +8,8 @@ from fixes.helpers import applied, document, lines, loaders
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument
+from torchrepro_lint.fixes.arguments import add_keyword_arguments
+from torchrepro_lint.fixes.passed_arguments import replace_argument
 
 BOTH = [("worker_init_fn", "seed_worker"), ("generator", "g")]
 

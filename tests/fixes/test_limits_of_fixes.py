@@ -119,6 +119,7 @@ def _seed_through_functions(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
 def _let_all_be_unread(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(generators, "MAX_NUMBERED", 3)
     monkeypatch.setattr(generators, "MAX_UNREAD", 3)
+    monkeypatch.setattr(to_be_read, "MAX_READ_ALONG", 3)
 
 
 def _generators_of_one_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,6 +143,13 @@ def _generators_to_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
     monkeypatch.setattr(generators, "MAX_UNREAD", 2)
     assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
+
+
+def _numbers_read_along(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _let_all_be_unread(monkeypatch)
+    assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
+    monkeypatch.setattr(to_be_read, "MAX_READ_ALONG", 1)
+    assert Applicability.UNSAFE in {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)}
 
 
 def _rows_between(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -220,6 +228,7 @@ DRIVEN = {
     "importable.py:MAX_NEW": _files_that_an_import_reads,
     "offsets.py:MAX_OFFSET": _seeds_that_are_written,
     "to_be_read.py:MAX_ROWS_APART": _rows_between,
+    "to_be_read.py:MAX_READ_ALONG": _numbers_read_along,
     "to_be_read.py:MAX_KEPT": _generators_of_an_object,
     "generators.py:MAX_UNREAD": _generators_to_be_read,
     "generators.py:MAX_IN_A_FUNCTION": _generators_of_one_function,

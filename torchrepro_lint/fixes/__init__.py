@@ -10,7 +10,7 @@ visibility.py         whether a name is bound at a place
 brackets.py           the brackets around a call
 
 The canonical seeding code:
-seeding.py            inserts it for a loader; seeding_request.py is what it is given
+seeding.py            plans it for a loader; seeding_request.py is what it is given, seeding_lines.py writes it
 worker_init.py        the worker init function; worker_lines.py and worker_targets.py seed more than the global RNGs
 importable.py         finds one in another file that can be imported from there
 late_imports.py       what it imports itself, in a file that imports torch in its functions alone
@@ -30,7 +30,7 @@ seed_expression.py    finds that expression, seed_uses.py where the file has it,
 rank_expression.py    the rank, where it is part of the seed; also rank_terms.py and rank_free.py
 
 The edits:
-arguments.py          keyword arguments of a call
+arguments.py          adds keyword arguments to a call; passed_arguments.py reads those that it passes
 imports.py            imports; import_layout.py and import_sections.py place them, unused_imports.py removes them
 apply.py              applies edits, and chooses fixes that are compatible; arms.py: which belong together
 verified.py           whether the resulting text can be trusted

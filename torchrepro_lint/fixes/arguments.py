@@ -1,4 +1,4 @@
-"""Adding keyword arguments to a call, and replacing arguments, in the layout that the call already has."""
+"""Adding keyword arguments to a call, in the layout that the call already has."""
 
 from __future__ import annotations
 
@@ -24,28 +24,11 @@ from torchrepro_lint.fixes.brackets import (
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.tool_comments import is_for_a_tool
 
-__all__ = ["add_keyword_arguments", "given", "replace_argument"]
+__all__ = ["add_keyword_arguments"]
 
 _COMMENT_TO_END = re.compile(r"[ \t\f]*#[^\r\n]*")
 # What may be after brackets that the formatter breaks before those within them.
 _END = re.compile(r"(?:\[[^][#\r\n]*\])*(?:,|:|[ \t]+as \w+:)?[ \t\f]*(?:#[^\r\n]*)?[\r\n]*")
-
-
-def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> Edit:
-    """Give an argument a different value; its keyword, comma and comments stay."""
-    start, end = document.outer_span(argument.value)
-    return document.replacement(start, end, value_text)
-
-
-def given(call: cst.Call, name: str, position: int | None = None) -> cst.Arg | None:
-    """The argument that reaches a parameter: by keyword, or as the positional one at `position`, counted from 0."""
-    for argument in call.args:
-        if argument.keyword is not None and argument.keyword.value == name:
-            return argument
-    positional = [argument for argument in call.args if argument.keyword is None]
-    if position is None or len(positional) <= position or any(one.star for one in positional[: position + 1]):
-        return None
-    return positional[position]
 
 
 def add_keyword_arguments(

@@ -7,10 +7,10 @@ from itertools import count, islice
 
 import libcst as cst
 
-from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.arms import arms_apart, made_instead
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.made_names import made_name, without_sampler
+from torchrepro_lint.fixes.passed_arguments import given
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split_or_sampler, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name

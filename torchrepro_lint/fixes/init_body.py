@@ -7,11 +7,11 @@ from collections.abc import Collection, Sequence
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
-from torchrepro_lint.fixes.arguments import replace_argument
 from torchrepro_lint.fixes.brackets import call_parentheses
 from torchrepro_lint.fixes.document import Document, comments_in, dotted_name
 from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.passed_arguments import replace_argument
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
 from torchrepro_lint.fixes.worker_init import canonical_body, is_known_call, resolved_name, seed_in_range, seed_name
 from torchrepro_lint.fixes.worker_lines import WorkerTarget, global_lines, worker_lines

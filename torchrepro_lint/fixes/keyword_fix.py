@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
-from torchrepro_lint.fixes.arguments import add_keyword_arguments, replace_argument
+from torchrepro_lint.fixes.arguments import add_keyword_arguments
 from torchrepro_lint.fixes.documents import document_of
+from torchrepro_lint.fixes.passed_arguments import replace_argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site

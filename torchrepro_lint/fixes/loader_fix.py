@@ -51,7 +51,14 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_distributed", "loader_fix", "may_share_worker_seeds", "surroundings", "why_no_generator"]
+__all__ = [
+    "asks_for_generator",
+    "is_distributed",
+    "loader_fix",
+    "may_share_worker_seeds",
+    "surroundings",
+    "why_no_generator",
+]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
@@ -125,7 +132,7 @@ def loader_fix(
     ranks = Ranks(mentioned=has_ranks and not _are_kept_apart(program, loader), started=starts_ranks, in_seed=by_rank)
     around = surroundings(program, document, at.facts, at.scope, at.call.site)
     plan = plan_worker_seeding(document, call, needs, around, ranks, is_counted=is_counted)
-    if init and generator and (isinstance(plan, Declined) or plan.is_to_be_read):
+    if init and generator and not is_counted and (isinstance(plan, Declined) or plan.is_to_be_read):
         # Without a generator the loader draws from torch's, as before: the workers get what they need all the same.
         alone = plan_worker_seeding(document, call, replace(needs, generator=False), around, ranks)
         if not isinstance(alone, Declined):
@@ -244,7 +251,7 @@ def _known_loaders(program: Program, document: Document) -> KnownLoaders:
         fix = (
             None
             if _takes_none(program, loader)
-            else loader_fix(program, loader, init=False, generator=True, is_counted=True)[0]
+            else loader_fix(program, loader, init=_lacks_init(program, loader), generator=True, is_counted=True)[0]
         )
         return fix.applicability if fix is not None else None
 
@@ -281,15 +288,24 @@ def _lacks_init(program: Program, loader: Loader) -> bool:
 
 
 def _may_draw(program: Program, loader: Loader) -> bool:
-    """Whether a loader has, or could use, a generator: for its order, unless nobody asks about that of an evaluation,
-    or for the seeds of workers that draw.
+    """Whether a loader has, or could use, a generator: for its order, or for the seeds of workers that draw, unless
+    nobody asks about those of an evaluation.
     """
     if not loader.lacks("generator"):
         return True
-    is_reported = program.strict or program.is_chosen("TRL201", "dataloader-without-generator")
-    if shuffles_itself(program, loader) and (is_reported or not is_of_an_evaluation(program, loader)):
+    if not asks_for_generator(program, loader):
+        return False
+    if shuffles_itself(program, loader):
         return True
     return loader.has_workers and program.worker_run(loader).draws_anything() and not _takes_none(program, loader)
+
+
+def asks_for_generator(program: Program, loader: Loader) -> bool:
+    """Whether a loader without a generator is one of those of which TRL201 speaks: none of an evaluation, unless that
+    is asked for.
+    """
+    is_reported = program.strict or program.is_chosen("TRL201", "dataloader-without-generator")
+    return not has_generator(loader) and (is_reported or not is_of_an_evaluation(program, loader))
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

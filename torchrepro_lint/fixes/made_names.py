@@ -11,6 +11,9 @@ from torchrepro_lint.fixes.document import Document
 
 __all__ = ["made_name", "without_sampler"]
 
+#: How names say that they are of loaders, with a number or without: `train_dataloader`, `train_loader_1`.
+_MADE = re.compile(r"_?(?:data_?)?(?:loaders?|dl|iter)(?=(?:_?\d+)?$)", re.IGNORECASE)
+
 
 def made_name(document: Document, call: cst.Call) -> str:
     """What is made by a call, after what it is assigned to: `train` for `self.train_loader = DataLoader(...)`, `split`
@@ -46,7 +49,9 @@ def _stem_of(target: cst.BaseExpression) -> str:
 
 def _stem(name: str) -> str:
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    stem = re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)$", "", parted, flags=re.IGNORECASE).lower().strip("_")
+    stem = (
+        re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)(?=(?:_?\d+)?$)", "", parted, flags=re.IGNORECASE).lower().strip("_")
+    )
     return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
 
 

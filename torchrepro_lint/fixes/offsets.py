@@ -11,9 +11,9 @@ from typing import NamedTuple
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
-from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.arms import has_arms, made_instead
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.passed_arguments import given, is_given
 from torchrepro_lint.fixes.seed_expression import as_summand
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
 from torchrepro_lint.fixes.used_up import is_used_up
@@ -80,7 +80,7 @@ def _has_sampler(call: cst.Call) -> bool:
     if shuffle is not None and dotted_name(shuffle.value) not in ("False", "None"):
         return False
     passed = (given(call, name) for name in ("sampler", "batch_sampler"))
-    return any(one is not None and dotted_name(one.value) != "None" for one in passed)
+    return any(map(is_given, passed))
 
 
 class _Told(NamedTuple):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
-from torchrepro_lint.fixes.arguments import given, replace_argument
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import loader_fix
+from torchrepro_lint.fixes.passed_arguments import given, replace_argument
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.seeding import has_generator

@@ -20,7 +20,7 @@ again within one training, its generator outlives the call, as an attribute of t
 a name of the module, so that no epoch repeats the one before.
 
 What is right and would still not be merged unread `is_to_be_read`, and is no safe fix: drawn seeds, a rank that has to
-be asked for, generators that a number alone tells apart, one that stands far above its loader.
+be asked for, generators whose names or seeds a number tells apart, one that stands far above its loader.
 
 In a distributed program the rank takes part in the seed if worker code draws random numbers, so that ranks do not draw
 the same ones; but only where an expression for the rank is available. Else the plain seed is used.
@@ -33,12 +33,10 @@ from dataclasses import replace
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Edit
-from torchrepro_lint.fixes.apply import NAMES_OF_RANKS
-from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
-from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.fixes.arguments import add_keyword_arguments
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generator_attribute import attribute_home
-from torchrepro_lint.fixes.generator_lines import assignment_source, generator_source
 from torchrepro_lint.fixes.generators import (
     MAX_IN_A_FUNCTION,
     above_the_arms,
@@ -48,18 +46,16 @@ from torchrepro_lint.fixes.generators import (
     generator_name,
     is_one_of_many,
 )
-from torchrepro_lint.fixes.imports import ImportPlanner
-from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_imports, inserted
-from torchrepro_lint.fixes.late_imports import LATE_TORCH, TORCH_ELSEWHERE, imports_torch_late, names_in_new_function
-from torchrepro_lint.fixes.offsets import offset_among_loaders, plus
+from torchrepro_lint.fixes.inserted_blocks import Block, above_title, inserted
+from torchrepro_lint.fixes.late_imports import LATE_TORCH, imports_torch_late, names_in_new_function
+from torchrepro_lint.fixes.offsets import offset_among_loaders
+from torchrepro_lint.fixes.passed_arguments import given, is_given, replace_argument
 from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
-from torchrepro_lint.fixes.rank_expression import is_choice, plus_rank, rank_at
-from torchrepro_lint.fixes.rank_terms import has_rank, is_of_one_rank
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
+from torchrepro_lint.fixes.seeding_lines import SeedingLines
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
-from torchrepro_lint.fixes.to_be_read import is_alone, is_far_above, keeps_many, leaves_another
-from torchrepro_lint.fixes.tool_comments import is_for_a_tool
+from torchrepro_lint.fixes.to_be_read import is_a_bare_number, is_far_above, keeps_many, leaves_another
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
@@ -113,34 +109,8 @@ def plan_generator(
     return plan.make_generator(parameter, position, alone=alone, device=device)
 
 
-class _Plan:
-    """The edits for one call, and the lines that they need above it."""
-
-    def __init__(
-        self,
-        document: Document,
-        call: cst.Call,
-        around: Surroundings,
-        ranks: Ranks,
-        needs: LoaderNeeds,
-        *,
-        is_split: bool = False,
-        is_counted: bool = False,
-    ) -> None:
-        self.document = document
-        self.call = call
-        self.around = around
-        self.ranks = ranks
-        self.needs = needs
-        self.is_split = is_split
-        self.is_counted = is_counted
-        # Worker seeds follow from the generator's seed: ranks whose workers draw must not have the same one.
-        self.ranks_differ = ranks.mentioned and (needs.init or needs.workers_draw)
-        self.imports = ImportPlanner(document)
-        self.pending: list[Block] = []
-        self.seeds: list[Seed] = []
-        self.offset = 0  # of the generator's seed
-        self.is_to_be_read = False  # nobody would merge the lines unread
+class _Plan(SeedingLines):
+    """What one call needs: a name for its init function and for its generator, and the seed of that."""
 
     def make(self) -> SeedingPlan | Declined:
         asked: tuple[tuple[Role, bool], ...] = (
@@ -154,32 +124,27 @@ class _Plan:
         values: dict[Role, str] = {}
         for name in wanted:
             passed = given(self.call, name, torch_position(name))
-            if passed is not None and dotted_name(passed.value) != "None":
+            if is_given(passed):
                 return Declined(f"{name} is given already")
             text = self._init_name() if name == "worker_init_fn" else self._generator_name()
             if isinstance(text, Declined):
                 return text
             values[name] = text
-        return self._planned([*inserted(self.document, self.imports, self.pending), *self._keywords(values)])
-
-    def _planned(self, edits: list[Edit]) -> SeedingPlan:
-        is_safe = not self.is_to_be_read and all(seed.applicability is Applicability.SAFE for seed in self.seeds)
-        applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
-        return SeedingPlan(tuple(edits), applicability, self.is_to_be_read)
+        return self.planned([*inserted(self.document, self.imports, self.pending), *self.keywords(values)])
 
     def make_generator(
         self, parameter: str, position: int | None, *, alone: bool, device: str
     ) -> SeedingPlan | Declined:  # fmt: skip
         passed = given(self.call, parameter, position)
-        if passed is not None and dotted_name(passed.value) != "None":
+        if is_given(passed):
             return Declined(f"{parameter} is given already")
         text = self._own_generator(device) if alone or device else self._generator_name()
         if isinstance(text, Declined):
             return text
         edits = inserted(self.document, self.imports, self.pending)
         if passed is not None:
-            return self._planned([*edits, replace_argument(self.document, passed, text)])
-        return self._planned([*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])])
+            return self.planned([*edits, replace_argument(self.document, passed, text)])
+        return self.planned([*edits, *add_keyword_arguments(self.document, self.call, [(parameter, text)])])
 
     def _own_generator(self, device: str) -> str | Declined:
         place = find_place(self.document, self.call, self.around.own_turns)
@@ -189,24 +154,12 @@ class _Plan:
             reason = self.around.again or "a loop repeats the call"
             return Declined(f"{reason}, and a generator that is made there would give the same order each time")
         at = self.document.statement(self.call)
-        seed = self._seed(at, of_all_ranks=True)
-        torch = self._torch(at)
+        seed = self.seed_at(at, of_all_ranks=True)
+        torch = self.torch_at(at)
         if isinstance(seed, Declined) or isinstance(torch, Declined):
             return seed if isinstance(seed, Declined) else torch
         self.seeds.append(seed)
         return f"{torch}.Generator({device}).manual_seed({seed.text})"
-
-    def _seed(
-        self, at: cst.BaseStatement, *, before_the_run: bool = False, of_all_ranks: bool = False
-    ) -> Seed | Declined:
-        return program_seed(
-            self.document,
-            at,
-            self.around,
-            lambda: self._torch(at),
-            before_the_run=before_the_run,
-            of_all_ranks=of_all_ranks,
-        )
 
     # The worker init function.
 
@@ -259,7 +212,7 @@ class _Plan:
         if isinstance(seed, Declined):
             return seed
         if place.inline:
-            return self._of_each_turn(place.statement, seed)
+            return self.of_each_turn(place.statement, seed)
         if not self.ranks.in_seed:
             existing = find_generator(document, self.call, place.blocks, seed.text)
             if existing is not None:
@@ -273,7 +226,7 @@ class _Plan:
             at = above
         self.offset = offset
         self.is_to_be_read = self.is_to_be_read or is_far_above(document, self.call, at)
-        return self._new_generator(at, name, name, seed)
+        return self.new_generator(at, name, name, seed)
 
     def _note_others(self, at: cst.BaseStatement) -> None:
         """Notes what keeps a generator before `at` from being merged unread: the loaders beside it."""
@@ -300,7 +253,7 @@ class _Plan:
             if isinstance(home, Declined):
                 return Declined(f"{around.again}, and {home.reason}" if home.reason else again)
             self.is_to_be_read = self.is_to_be_read or keeps_many(document, self.call, around.known)
-            return self._new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
+            return self.new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
         at = document.top_level_statement(self.call)
         seed = self._own_seed(at, around, before_the_run=True)
         if isinstance(seed, Declined):
@@ -311,7 +264,7 @@ class _Plan:
                 return existing
         scopes = (document.scope_of(at), document.scope_of(self.call))
         name = generator_name(document, self.call, at, around.known, *scopes)
-        return self._new_generator(at, name, name, seed)
+        return self.new_generator(at, name, name, seed)
 
     def _seed_of_constructor(self, at: cst.BaseStatement, passed: Sequence[PassedSeed]) -> Seed | Declined:
         return self._own_seed(at, replace(self.around, passed=passed))
@@ -322,7 +275,7 @@ class _Plan:
         """The seed, before the statement `at`, of a generator that no other loader's begins like. With `several` the
         call makes several loaders there.
         """
-        seed = program_seed(self.document, at, around, lambda: self._torch(at), before_the_run=before_the_run)
+        seed = program_seed(self.document, at, around, lambda: self.torch_at(at), before_the_run=before_the_run)
         if isinstance(seed, Declined):
             return seed
         if self.is_split:
@@ -335,10 +288,14 @@ class _Plan:
             self.offset = offset_among_loaders(
                 self.document, self.call, at, seed.text, around.known, is_last=around.is_last
             )
-            if self.offset and is_alone(self.document, self.call, around.known):
-                self.is_to_be_read = True  # `+ 1`, and what it is told apart from stands in another function
+            if (
+                self.offset
+                and not self.needs.init
+                and is_a_bare_number(self.document, self.call, at, self.offset, around.known)
+            ):
+                self.is_to_be_read = True
             return seed
-        torch = self._torch(at)
+        torch = self.torch_at(at)
         if isinstance(torch, Declined):
             return torch
         if known is None or not known.always:
@@ -348,88 +305,3 @@ class _Plan:
             )
         self.is_to_be_read = True
         return replace(seed, text=f"{torch}.randint(2**32, ()).item()", names=frozenset())
-
-    def _of_each_turn(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
-        """The generator that a comprehension makes for each of its loaders."""
-        torch, text = self._torch(at), self._by_rank(at, seed)
-        if isinstance(torch, Declined) or isinstance(text, Declined):
-            return torch if isinstance(torch, Declined) else text
-        self.seeds.append(seed)
-        return f"{torch}.Generator().manual_seed({text})"
-
-    def _by_rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
-        """The seed before the statement `at`, apart from other loaders and, where it has to be, other ranks."""
-        rank = self._rank(at, seed)
-        return rank if isinstance(rank, Declined) else plus_rank(plus(seed.text, self.offset), rank)
-
-    def _rank(self, at: cst.BaseStatement, seed: Seed) -> str | Declined:
-        """The rank that belongs into a seed before the statement `at`; empty where none does."""
-        document = self.document
-        is_apart = seed.by_rank or has_rank(document, seed.text, at)
-        if not (self.ranks.in_seed or self.ranks_differ) or is_apart:
-            return ""
-        rank = rank_at(document, self.imports, at, has_ranks=self.ranks.in_seed or self.ranks.started)
-        if is_of_one_rank(document, rank, at):
-            return ""
-        if rank is None and self.ranks.in_seed:
-            return Declined("the generator has to be made at the top of the file, where no process has a rank")
-        return rank or ""
-
-    def _new_generator(
-        self, at: cst.BaseStatement, name_there: str, name_here: str, seed: Seed, *, after: bool = False
-    ) -> str | Declined:
-        """Plans the lines before (or `after`) `at` that make a generator, with its name there; gives its name at the
-        call.
-        """
-        document = self.document
-        rank, torch = self._rank(at, seed), self._torch(at)
-        if isinstance(rank, Declined) or isinstance(torch, Declined):
-            return rank if isinstance(rank, Declined) else torch
-        self.seeds.append(seed)
-        lines = ""
-        if rank and (is_choice(rank) or self.offset) and not self.ranks.in_seed:
-            # A rank that is asked for in each place, and `seed + 1 + rank`, which is `seed + rank` of the next rank.
-            self.is_to_be_read = True
-        if is_choice(rank):
-            # As long as that, it is easier to read on a line of its own.
-            scopes = (document.scope_of(at), document.scope_of(self.call))
-            name = fresh_name(NAMES_OF_RANKS, *scopes)
-            lines, rank = assignment_source(document, name, rank, at), name
-        text = plus_rank(plus(seed.text, self.offset), rank)
-        source = lines + generator_source(document, name_there, torch, text, at)
-        if after:
-            offset = document.next_line(document.end(at))
-            if not document.text[:offset].endswith(("\n", "\r")):
-                source = document.newline + source.rstrip("\r\n")
-            self.pending.append(Block(offset, source, above=0, below=0))
-            return name_here
-        apart = isinstance(at, cst.FunctionDef | cst.ClassDef) and document.parent(at) is document.module
-        offset = above_title(document, at) if apart else document.lead_start(at)
-        start = document.line_start(document.start(at))
-        # A comment above a loader is the title of what follows; one above a loop or a definition is that one's own.
-        if isinstance(at, cst.SimpleStatementLine) and not is_for_a_tool(document.text[offset:start]):
-            offset = start
-        below = 2 * apart
-        if apart and follows_imports(document, at, offset):
-            # One blank line below imports, where no definition follows; the other one comes below.
-            offset, below = document.line_start(offset - 1), 1
-        self.pending.append(Block(offset, source, above=int(apart), below=below))
-        return name_here
-
-    def _torch(self, at: cst.CSTNode) -> str | Declined:
-        if self.imports.find("torch", at=at) is None and imports_torch_late(self.document):
-            return Declined(TORCH_ELSEWHERE)
-        return self.imports.require("torch", at=at)
-
-    # The keywords.
-
-    def _keywords(self, values: dict[Role, str]) -> list[Edit]:
-        edits: list[Edit] = []
-        missing: list[tuple[str, str]] = []
-        for name, value in values.items():
-            passed = given(self.call, name, torch_position(name))
-            if passed is None:
-                missing.append((name, value))
-            else:
-                edits.append(replace_argument(self.document, passed, value))
-        return add_keyword_arguments(self.document, self.call, missing, edits)

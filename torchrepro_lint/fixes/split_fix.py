@@ -10,11 +10,12 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Fix
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.fixes.arguments import add_keyword_arguments, given, replace_argument
+from torchrepro_lint.fixes.arguments import add_keyword_arguments
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings, why_no_generator
+from torchrepro_lint.fixes.passed_arguments import given, replace_argument
 from torchrepro_lint.fixes.program_seed import seed_around
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.fixes.seeding_request import Ranks

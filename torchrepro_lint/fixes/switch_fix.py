@@ -49,7 +49,8 @@ def set_value_fix(
 
 def is_commented_beside(document: Document, value: cst.BaseExpression) -> bool:
     """Whether a comment that is not for a tool stands in the statement that sets a value, behind it, right above it, or
-    above the `if` whose first statement it is; or a text beside it says what is switched: `print("benchmark on")`.
+    above the `if` whose first statement it is; or a text beside it says what is switched: `print("benchmark on")`. So
+    does another switch for speed, `cudnn.fastest = True`.
     """
     line = document.statement(value)
     if not isinstance(line, cst.SimpleStatementLine):
@@ -85,10 +86,13 @@ def _beside(line: cst.BaseStatement, block: cst.IndentedBlock | cst.Module) -> l
 
 
 def _names_it(document: Document, statement: cst.BaseStatement) -> bool:
-    """Whether a text in a statement, for people or a log, names the switch."""
-    return isinstance(statement, cst.SimpleStatementLine) and any(
-        _SWITCH.search(one.value) for one in document.nodes(cst.SimpleString, statement)
-    )
+    """Whether a text in a statement, for people or a log, names the switch, or the statement is another for speed."""
+    if not isinstance(statement, cst.SimpleStatementLine):
+        return False
+    targets = (one.target for one in document.nodes(cst.AssignTarget, statement))
+    if any(isinstance(target, cst.Attribute) and target.attr.value == "fastest" for target in targets):
+        return True
+    return any(_SWITCH.search(one.value) for one in document.nodes(cst.SimpleString, statement))
 
 
 def deterministic_algorithms_fix(program: Program, one: Evidence) -> tuple[Fix | None, str | None]:

@@ -13,27 +13,36 @@ from __future__ import annotations
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
-from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generators import calls_that_want_one
+from torchrepro_lint.fixes.passed_arguments import given
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.knowledge.loaders import torch_position
 from torchrepro_lint.source.cells import Cells
 
-__all__ = ["is_alone", "is_far_above", "keeps_many", "leaves_another"]
+__all__ = ["is_a_bare_number", "is_far_above", "keeps_many", "leaves_another"]
 
 #: How many lines below its generator a loader may be made by a safe fix, and how many from the loader from which a
 #: number tells it apart.
 MAX_ROWS_APART = 25
+#: Up to which number a seed is told apart unread, where a loader gets no worker init function with its generator.
+MAX_READ_ALONG = 1
 #: How many generators an object may get unread: all of them are made one after the other in its constructor.
 MAX_KEPT = 2
 
 
-def is_alone(document: Document, call: cst.Call, known: KnownLoaders | None) -> bool:
-    """Whether nothing else near a call, in its function and its cell of a notebook, is a loader, or may want a
-    generator: what its seed is told apart from cannot be seen beside it.
+def is_a_bare_number(
+    document: Document, call: cst.Call, at: cst.BaseStatement, offset: int, known: KnownLoaders | None
+) -> bool:
+    """Whether nothing shows what the `offset` of a seed is for, where the generator of a call is made before `at`:
+    `+ 2`, or `+ 1` where nothing else near the call, in its function and its cell of a notebook, is a loader or may
+    want a generator.
     """
     function, row = document.function(call), document.lines.row(document.start(call))
+    if offset > MAX_READ_ALONG:
+        return True
+    if document.function(at) is not function:  # the constructor of the object makes the others there too
+        return False
     cells = Cells.of(document.path, document.text)
     for one in document.nodes(cst.Call, function):
         if one is call or document.function(one) is not function:

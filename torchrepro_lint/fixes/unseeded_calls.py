@@ -9,8 +9,8 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.dotted import last_part
-from torchrepro_lint.fixes.arguments import given
 from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.fixes.passed_arguments import given
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_words
 

@@ -58,15 +58,16 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
     )
     if not reads:
         return
-    statement = parents.statement(target)
-    ends = bound_by.get(statement, target.site)
+    # What is bound at `target`, or else what is filled there: of two arms that bind a name, each has its own.
+    order = bound_by.get(parents.statement(target))
+    filled = frozenset[int]() if order is not None else frozenset(map(id, scope.reaching(target.id, target.site)[0]))
     sorted_at: int | None = None
     for use in reads:
         if use is target or (sorted_at is not None and use.site > sorted_at):
             continue
         inner = parents.function(use) is not function
         reaching, _ = scope.reaching(target.id) if inner else scope.reaching(target.id, use.site)
-        if not any(binding.order <= ends for binding in reaching):
+        if not any(binding.order == order or id(binding) in filled for binding in reaching):
             continue
         if use.site > target.site and sorts(parents, use) and not _leaves_ties(program, facts, parents, use):
             sorted_at = use.site if sorted_at is None else min(sorted_at, use.site)

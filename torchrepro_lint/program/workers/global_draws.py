@@ -137,9 +137,17 @@ def _loop_over(parents: Parents, use: tree.Name) -> tree.For | None:
     return loop if isinstance(loop, tree.For) and any(part is use for part in walk([loop.iter])) else None
 
 
-def is_in_an_evaluation(loader: Loader) -> bool:
-    """Whether a loader is made by a function or a file that, by its name, evaluates a network or looks at data."""
-    return _is_evaluation(loader.facts, loader.scope)
+def is_in_an_evaluation(program: Program, loader: Loader) -> bool:
+    """Whether a loader is made by a function or a file that, by its name, evaluates a network or looks at data, or is
+    one of an evaluation in a file that makes none for a training.
+    """
+    if _is_evaluation(loader.facts, loader.scope):
+        return True
+    path = loader.facts.path
+    return program.once(
+        ("evaluates alone", path),
+        lambda: all(is_of_an_evaluation(program, one) for one in program.loaders if one.facts.path == path),
+    )
 
 
 def _is_evaluation(facts: ModuleFacts, scope: Scope) -> bool:

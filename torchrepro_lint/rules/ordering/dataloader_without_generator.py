@@ -63,11 +63,11 @@ Fix safety
     seeds torch in some runs alone (`if args.deterministic:`).
 
     Unsafe as well is what is right and has to be read all the same: the generators of two loaders under one name,
-    which would differ in a number; one whose seed a number would tell apart from that of a loader in another function,
-    in another cell or more than 25 lines away; those of a function that makes more than two loaders, samplers and
-    splits which need one; a generator that would stand more than 25 lines above its loader; and a seed to which a rank
-    would be added that the program does not name there, or that a second loader of a rank would share with the first
-    one of the next.
+    which would differ in a number; one whose seed a number above 1 would tell apart from others, or 1 from that of a
+    loader in another function, in another cell or more than 25 lines away; those of a function that makes more than
+    two loaders, samplers and splits which need one; a generator that would stand more than 25 lines above its loader;
+    and a seed to which a rank would be added that the program does not name there, or that a second loader of a rank
+    would share with the first one of the next.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
     else for another caller, the partial gets it, if it makes one loader, and is not passed to `map`.

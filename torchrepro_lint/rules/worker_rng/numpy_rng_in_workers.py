@@ -74,10 +74,10 @@ Fix safety
     every epoch, or where nobody would merge it unread (see TRL201). The function seeds with `torch.initial_seed()`,
     which in a worker is that worker's own number, another one in each epoch. Unsafe where the generator's seed can
     only be written as a number: a copy of the one in `np.random.seed(0)`, in a program that does not seed torch, or
-    one that nobody chose; and, where torch may be 1.9 or later, for a loader of a function or a file that by its name
-    evaluates a network. The draws change; they were not under the program's control before. There is no fix if the
-    items seed NumPy with the worker id. If the loader's class has an init function of its own (MONAI's), the new
-    function calls that as well.
+    one that nobody chose; and for a loader of an evaluation, by the name of its function or its file, or its own in a
+    file that makes none for a training. The draws change; they were not under the program's control before. There is
+    no fix if the items seed NumPy with the worker id. If the loader's class has an init function of its own (MONAI's),
+    the new function calls that as well.
 
 Not reported
     - Draws in `__init__` only.
@@ -109,7 +109,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
-from torchrepro_lint.fixes.loader_fix import loader_fix
+from torchrepro_lint.fixes.loader_fix import asks_for_generator, loader_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.global_draws import is_in_an_evaluation
@@ -118,7 +118,6 @@ from torchrepro_lint.program.workers.init_shape import called_init
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
 from torchrepro_lint.program.workers.seeding import (
-    has_generator,
     has_seeded_generator,
     may_be_seeded,
     numpy_seeding,
@@ -169,8 +168,8 @@ class NumpyRngInWorkers(LoaderRule):
     def _report(
         self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool, alone: bool
     ) -> Finding:
-        fix, declined = loader_fix(program, loader, init=True, generator=not has_generator(loader))
-        if fix is not None and not program.target.known and is_in_an_evaluation(loader):
+        fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
+        if fix is not None and is_in_an_evaluation(program, loader):
             fix = replace(fix, applicability=Applicability.UNSAFE)
         seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)
         trace = _trace(draw)
