@@ -41,6 +41,7 @@ NOT_SHOWN = {
     "TRL303": "cuBLAS is not used on the CPU, and no later torch checks the variable",
     "TRL402": "the operations are deterministic on the CPU",
     "TRL507": "Lightning is needed, and a torch before 1.9",
+    "TRL510": "the libraries that search are not among what the fixtures may need",
 }
 #: Pairs whose claims do not part, and why.
 NO_CHANGE = {
