@@ -6,6 +6,7 @@ intent_at.py         which of it speaks for one place
 wishes.py            options that ask for determinism; open_flags.py: switches that are given one
 configurations.py    what YAML files say; hydra.py puts them together as Hydra does
 older_torch.py       switches of a torch that lacks an argument
+parents_alone.py     switches of a process that only starts others
 command_lines.py     frameworks that build and seed the program
 
 Switches that do not do what they seem to:
