@@ -428,3 +428,37 @@ def test_workers_of_an_evaluation_are_left_alone(write) -> None:
     assert len(found) == 3
     safe = [one.location.path.name for one in found if one.fix and one.fix.applicability is Applicability.SAFE]
     assert safe == ["train.py"]
+
+
+def test_a_seed_that_its_comment_gives_to_a_split_is_left_alone(write) -> None:
+    text = """\
+import numpy as np
+import torch
+
+# Fixed seed for a reproducible split.
+np.random.seed(3)
+order = np.random.permutation(10)
+model = torch.nn.Linear(2, 2)
+model(torch.ones(2)).sum().backward()
+print(order, model.weight.grad, np.random.rand())
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    found = [one.fix for one in check([root], {"select": ("TRL502",)}).findings]
+    assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
+
+
+def test_a_loader_beside_its_sampler_gets_no_number_unread(write) -> None:
+    text = f"""{HEAD}
+def make(weighted):
+    sampler = None
+    if weighted:
+        sampler = torch.utils.data.RandomSampler(data)
+    return DataLoader(data, shuffle=not weighted, sampler=sampler)
+
+
+print(*make(True))
+print(*make(False))
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    fix([root])
+    assert " + 1)" not in (root / "main.py").read_text("utf-8")

@@ -10,7 +10,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.facts import tree
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, comments_in
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.program_seed import number_written
@@ -32,6 +32,7 @@ __all__ = ["seed_beside_fix", "seeding_lines"]
 # The module and the name in it of the function that seeds.
 _FUNCTIONS = {"python": ("random", "seed"), "numpy": ("numpy.random", "seed"), "torch": ("torch", "manual_seed")}
 _LARGEST = 2**32 - 1
+_OF_A_CHOICE = re.compile(r"split|shuffl|fold|sampl|subset|partition|permut", re.IGNORECASE)
 _IMPORTS_TORCH = re.compile(r"(?:import|from)\s+torch\b")
 # The order in which people seed. A call that is not known here is somebody's helper: it goes first.
 _PYTHON, _NUMPY, _TORCH, _CUDA = range(4)
@@ -83,6 +84,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         is_safe = False  # the seed is that of a part without torch
     if _is_the_same_for_all_ranks(program, document, block, value):
         is_safe = False  # what each of them drew by itself would be the same in all
+    if any(_OF_A_CHOICE.search(comment.value) for comment in comments_in(statement)):
+        is_safe = False  # "for a reproducible split": the seed is not that of the run
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
     return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
 

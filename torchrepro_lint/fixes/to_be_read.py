@@ -15,7 +15,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generators import calls_that_want_one
-from torchrepro_lint.fixes.passed_arguments import given
+from torchrepro_lint.fixes.passed_arguments import given, is_given
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.knowledge.loaders import torch_position
 from torchrepro_lint.source.cells import Cells
@@ -35,11 +35,11 @@ def is_a_bare_number(
     document: Document, call: cst.Call, at: cst.BaseStatement, offset: int, known: KnownLoaders | None
 ) -> bool:
     """Whether nothing shows what the `offset` of a seed is for, where the generator of a call is made before `at`:
-    `+ 2`, or `+ 1` where nothing else near the call, in its function and its cell of a notebook, is a loader or may
-    want a generator.
+    `+ 2`, `+ 1` beside a sampler that has the order, or where nothing else near the call, in its function and its cell
+    of a notebook, is a loader or may want a generator.
     """
     function, row = document.function(call), document.lines.row(document.start(call))
-    if offset > MAX_READ_ALONG:
+    if offset > MAX_READ_ALONG or is_given(given(call, "sampler")) or is_given(given(call, "batch_sampler")):
         return True
     if document.function(at) is not function:  # the constructor of the object makes the others there too
         return False

@@ -98,7 +98,7 @@ def is_of_an_evaluation(program: Program, loader: Loader) -> bool:
 
 def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
     """Whether a loader or a sampler is, by its name or that of the function that makes it, for an evaluation, or for a
-    look at the data: `val_loader = ...`, `visualization_loader`, a `return` in `test_dataloader`, any loader that is
+    look at the data: `val_loader = ...`, `{"val": ...}`, a `return` in `test_dataloader`, any loader that is
     not one of training data in `evaluate` or `plot_samples`, one of which only the first batch is looked at. In which
     order a network is evaluated, and what a worker draws, seldom matters.
     """
@@ -107,13 +107,24 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     match parents.target_of(call):
         case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
             pass
-        case None if isinstance(parents.of(call), tree.Return):
-            name = scope.name
+        case None:
+            name = _name_around(parents, scope, call)
     if function_words("means_training").search(name):
         return False
     if words.search(name) or function_words("only_looks").search(name):
         return True
     return _is_evaluation(facts, scope) or _is_looked_at(program, facts, call)
+
+
+def _name_around(parents: Parents, scope: Scope, call: tree.Call) -> str:
+    """The key under which a call stands in a dict, `{"val": DataLoader(...)}`, or the function that returns it."""
+    match parents.of(call):
+        case tree.Return():
+            return scope.name
+        case tree.DictDisplay(items=items):
+            keys = (key.value for key, value in items if value is call and isinstance(key, tree.Const))
+            return next((key for key in keys if isinstance(key, str)), "")
+    return ""
 
 
 def _is_looked_at(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
