@@ -40,6 +40,8 @@ __all__ = ["ElementKind", "Reader", "kind_of_elements"]
 
 _DEPTH: Final = 8
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
+#: What arrays of class numbers are called.
+_TARGETS: Final = frozenset({"y", "ys", "y_train", "target", "targets"})
 #: Methods that give the elements of what they are called on.
 _SAME_ELEMENTS: Final = frozenset({"keys", "copy", "tolist", "to_list", "unique", "elements"})
 #: Methods of a set that take others.
@@ -230,6 +232,8 @@ class Reader:
         if isinstance(node.func, tree.Attribute):
             if isinstance(node.func.value, tree.Name) and node.func.value.id in _ARRAYS:
                 inner_kind = self.elements(first, depth - 1) if first is not None else None
+                if word == "unique" and inner_kind is None and isinstance(first, tree.Name) and first.id in _TARGETS:
+                    return "number"
                 return inner_kind if word == "unique" else "number"
             if word == "numpy" and not node.args:
                 return "number"  # a tensor's: it holds no texts, whatever it is called

@@ -155,6 +155,8 @@ def may_be_seeded_by(program: Program, one: Seeding, made: KnownCall) -> bool:
         case tree.Assign(targets=(target,)):
             if one.holder != _last_name(target):
                 return False
+            if _is_replaced(made, target, one):
+                return True
             return one.open or (_is_of_another(made, target) and _is_handed(one) and _is_above(program, made, one))
         case tree.Arg(keyword=keyword) as arg if one.holder == keyword:
             call = parents.of(arg)
@@ -162,6 +164,13 @@ def may_be_seeded_by(program: Program, one: Seeding, made: KnownCall) -> bool:
                 return False
             return one.open or (_is_handed(one) and _is_above(program, made, one))
     return False
+
+
+def _is_replaced(made: KnownCall, target: tree.Expr, one: Seeding) -> bool:
+    """Whether another method of the object makes and seeds a generator of that name: this one keeps its place."""
+    if not isinstance(target, tree.Attribute) or _is_of_another(made, target) or one.method == "seed":
+        return False
+    return one.scope is not made.scope and one.scope.parent is made.scope.parent and bool(one.made)
 
 
 def _is_of_another(made: KnownCall, target: tree.Expr) -> bool:

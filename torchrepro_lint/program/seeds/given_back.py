@@ -1,6 +1,6 @@
 """Seeds that are given back: `np.random.seed(10101)`, `np.random.shuffle(lines)`, `np.random.seed(None)`.
 
-The constant keeps what is drawn in between, and the seed from the system after it lets all other draws differ again, as
+The number keeps what is drawn in between, and the seed from the system after it lets all other draws differ again, as
 they did before. Neither says that the run is to be repeated, and the second takes no seed from the run.
 """
 
@@ -54,7 +54,7 @@ def is_given_back(program: Program, one: Evidence) -> bool:
     return (
         1 < last - first <= _BETWEEN + 1
         and given.name == taken.name
-        and not _is_without_a_seed(program, given)
+        and not _is_written_without_a_seed(given)
         and _is_without_a_seed(program, taken)
     )
 
@@ -68,6 +68,11 @@ def _seeds_in(program: Program, one: Evidence, block: tree.Block) -> _Seeds:
         if node.site in sites
     )
     return seeds, {two.site.number: at for at, two in seeds}
+
+
+def _is_written_without_a_seed(one: Evidence) -> bool:
+    """Whether a call has no seed, or None; what a parameter defaults to is for its callers."""
+    return one.value is None or (isinstance(one.value, tree.Const) and one.value.value is None)
 
 
 def _is_without_a_seed(program: Program, one: Evidence) -> bool:

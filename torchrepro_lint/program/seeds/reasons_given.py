@@ -1,4 +1,4 @@
-"""Comments beside a seed that say why it is another one in every run."""
+"""Comments beside a seed or a switch that say why it is set so: for other numbers in every run, or to be fast."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site
     from torchrepro_lint.program.program import Program
 
-__all__ = ["says_why"]
+__all__ = ["says_why", "wants_speed"]
 
 #: What a comment says that wants other numbers.
 _WANTS_OTHERS: Final = re.compile(
@@ -20,14 +20,26 @@ _WANTS_OTHERS: Final = re.compile(
     re.IGNORECASE,
 )
 _WANTS_THE_SAME: Final = re.compile(r"\breproduc|\brepeatab|(?<!non-)(?<!non)(?<!in)\bdetermin", re.IGNORECASE)
+_SPEED: Final = re.compile(r"\bfast|\bspeed|\baccelerat|\bquick|\bperformance\b|\bthroughput\b", re.IGNORECASE)
 _MOST_LINES: Final = 4
 
 
 def says_why(program: Program, site: Site) -> bool:
     """Whether the comment behind a statement, or those right above it, say that other numbers are wanted."""
+    text = _comments_at(program, site)
+    return _WANTS_OTHERS.search(text) is not None and _WANTS_THE_SAME.search(text) is None
+
+
+def wants_speed(program: Program, site: Site) -> bool:
+    """Whether such comments say that something is to be fast."""
+    text = _comments_at(program, site)
+    return _SPEED.search(text) is not None and _WANTS_THE_SAME.search(text) is None
+
+
+def _comments_at(program: Program, site: Site) -> str:
     source = program.project.source(site.path)
     if source is None or is_notebook(site.path):
-        return False
+        return ""
     place = program.location(site)
     lines = source.text.splitlines()
     said = [lines[row - 1].partition("#")[2] for row in range(place.start.row, place.end.row + 1) if row <= len(lines)]
@@ -36,5 +48,4 @@ def says_why(program: Program, site: Site) -> bool:
         if not line.startswith("#"):
             break
         said.append(line)
-    text = " ".join(said)
-    return _WANTS_OTHERS.search(text) is not None and _WANTS_THE_SAME.search(text) is None
+    return " ".join(said)

@@ -92,7 +92,7 @@ def _says_so(program: Program, one: Evidence) -> bool:
     if not isinstance(scope.node, tree.FunctionDef):
         return True
     around = scope.parent
-    if scope.node.name == "__init__" or (scope.node.name == "seed" and scope.self_name is not None):
+    if scope.node.name in ("__init__", "__post_init__") or (scope.node.name == "seed" and scope.self_name is not None):
         return around is not None and _is_of_a_run(program, one, around)
     name = scope.node.name
     if function_words("sets_up_a_run").search(name) is not None and not function_words("makes_data").fullmatch(name):

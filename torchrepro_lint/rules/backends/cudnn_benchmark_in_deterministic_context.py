@@ -58,6 +58,8 @@ Not reported
     - A switch that is set for a region: its value is saved before and given back after (`old = cudnn.benchmark`, ...,
       `cudnn.benchmark = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in `finally`, or
       below the `yield` of a context manager.
+    - In a program that only seeds, a switch beside which a comment speaks of speed: reported in the `strict` profile
+      only.
     - Code that nothing calls.
     - A process that afterwards only starts others by `torch.multiprocessing.spawn`: they begin with torch's defaults.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
@@ -80,6 +82,7 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way
+from torchrepro_lint.program.seeds.reasons_given import wants_speed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import (
     holds_for_all_runs,
@@ -143,7 +146,11 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         return program.settings.intent is not None or len(seeded) > 1 or (program.strict and "torch" in seeded)
 
     def _is_chosen(self, program: Program, one: Evidence) -> bool:
-        """Whether a file that only seeds says with another switch that it is to be fast: both of cuDNN's, or TF32."""
+        """Whether a file that only seeds says that it is to be fast: with another switch (both of cuDNN's, or TF32), or
+        in a comment.
+        """
+        if not program.strict and wants_speed(program, one.site):
+            return True
         beside = (other for other in program.evidence if other.site.path == one.site.path)
         return not program.strict and any(other.effect in _FOR_SPEED for other in beside)
 

@@ -48,6 +48,7 @@ Fix safety
     copy of the one in a call that seeds something else, or later.
 
 Not reported
+    - Generators of whose attribute another method makes and seeds one: this one keeps the place.
     - Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only if
       no seed is asked for.
     - Generators that nothing draws from.

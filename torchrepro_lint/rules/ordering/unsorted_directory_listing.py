@@ -55,6 +55,8 @@ Not reported
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
     - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
+    - Samples of a data set for an evaluation, by the name of its class (`FacesTest`): reported in the `strict` profile
+      only.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only, unless the draw that splits them has a seed of its own (`RandomState(4).shuffle(files)`). Numbers by
@@ -67,16 +69,22 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.sort_fix import sort_fix
 from torchrepro_lint.program.ordering.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import left_to_strict
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
 from torchrepro_lint.rules.base import Rule
 
+#: Classes of data sets for an evaluation, by a word of their names.
+_EVALUATES: Final = re.compile(r"(?:^|(?<=[a-z_]))(?:Test|Val|Valid|Validation|Eval|Evaluation|Inference)(?=[A-Z_]|$)")
 _DECIDES = {
     "samples": "the order of the samples",
     "split": "a split, a shuffle or a random choice",
@@ -104,8 +112,24 @@ class UnsortedDirectoryListing(Rule):
             # a draw with a seed of its own was meant to give the same everywhere.
             order = one.sink.kind in ("samples", "split") and not _is_to_be_fixed(program, one)
             yield self.finding(
-                program, one.site, _message(one), one.sink.chain, fix=fix, declined=declined, about_control=order
+                program,
+                one.site,
+                _message(one),
+                one.sink.chain,
+                fix=fix,
+                declined=declined,
+                about_control=order,
+                seldom_matters=one.sink.kind == "samples" and _is_of_an_evaluation(program, one),
             )
+
+
+def _is_of_an_evaluation(program: Program, one: Listing) -> bool:
+    """Whether the data set that gives the samples is, by the name of its class, for an evaluation: `FacesTest`."""
+    place = place_of(program.ev, one.sink.chain[-1].site)
+    scope = place.scope if place is not None else None
+    while scope is not None and not isinstance(scope.node, tree.ClassDef):
+        scope = scope.parent
+    return scope is not None and _EVALUATES.search(scope.name) is not None and "Train" not in scope.name
 
 
 def _is_to_be_fixed(program: Program, one: Listing) -> bool:

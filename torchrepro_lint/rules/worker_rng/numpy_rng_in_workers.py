@@ -81,6 +81,7 @@ Fix safety
 
 Not reported
     - Draws in `__init__` only.
+    - Loaders that a test makes: reported in the `strict` profile only.
     - Loaders whose `num_workers` is missing or proven to be 0.
     - Loaders that a framework seeds (MONAI's with `set_determinism`, timm's `create_loader`, Lightning with
       `seed_everything(workers=True)`).
@@ -192,6 +193,7 @@ class NumpyRngInWorkers(LoaderRule):
             fix=fix,
             declined=declined,
             about_control=not is_old,
+            seldom_matters=program.is_test(loader.site.path),
         )
 
 
