@@ -32,6 +32,7 @@ overridden_seeds.py seeds that another replaces before anything is drawn
 kept_draws.py       draws of which nothing is left
 first_weights.py    draws that make a model's first weights
 loaded_weights.py   which others replace; left_out_weights.py: all but some
+module_networks.py  networks of an imported module that the program never asks for
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses
 evaluation_mode.py  layers that do not draw in an evaluation
 dropout_in_evaluation.py  dropout that `eval` does not switch off; mode_tests.py: what depends on the mode

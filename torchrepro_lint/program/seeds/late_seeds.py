@@ -15,6 +15,7 @@ from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.first_weights import built_at, draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
+from torchrepro_lint.program.seeds.module_networks import is_of_a_module_alone
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.seeds.unused_defaults import is_unused_default
 
@@ -82,6 +83,8 @@ def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(run.program.ev, event):
         return None
     if function_words("split_or_sampler").fullmatch(last_part(event.name)) or is_unused_default(run, event):
+        return None
+    if is_of_a_module_alone(run, event):
         return None
     kept = kept_draw(run, event)
     return replace(step, event=kept) if kept is not None else None

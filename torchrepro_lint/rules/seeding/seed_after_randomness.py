@@ -45,6 +45,7 @@ Not reported
       all weights are surely loaded afterwards, in the function that builds them or in those that call it. With
       `strict=False`, these are not all if some are taken out or chosen; nor are the model's own weights, of which some
       were given other values.
+    - Models at the top level of an imported module for which the program never asks, or into which it loads weights.
     - Models of which only the form, the name or the configuration is used.
     - Dropout in a model that is switched to evaluation before.
     - Splits and samplers (TRL202, TRL209).
