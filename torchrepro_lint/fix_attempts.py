@@ -18,6 +18,7 @@ from torchrepro_lint.source.cells import is_notebook, python_text, why_not_writt
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import Source, SourceError, decode, split_lines
+from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
@@ -228,9 +229,11 @@ class Attempts:
         left = {one for one, number in fixed.items() if after_count[one] > before_count[one] - number}
         if left:
             return Rejection("the finding would stay", [one for one in chosen if kind(one[0]) in left])
+        # Silent so far beside what is fixed: see `suppression.merged`.
+        heard = {NO_GENERATOR} if any(finding.code in OF_WORKERS for finding, _ in chosen) else set()
         for finding in after.findings:
             one = kind(finding)
-            if after_count[one] > before_count[one] and not after.may_fix(finding):
+            if after_count[one] > before_count[one] and not after.may_fix(finding) and finding.code not in heard:
                 return Rejection(_brought_up(texts, chosen, finding), _editing(chosen, finding.location.path))
         return self._causing_more(texts, chosen, after, before) or (texts, after)
 

@@ -82,7 +82,8 @@ def fix(
     )
     first = attempts.check(start)
     report = _after_rounds(attempts, first)
-    if len(report.findings) >= len(first.findings):
+    # Of a loader of which one finding is gone, another may speak that was silent beside it.
+    if not _removed(first, report) or len(report.findings) > len(first.findings):
         attempts.overlay = start
         return FixReport(attempts.with_reasons(first), rejected=attempts.rejected_in(first))
     return _finished(attempts, first, _tidied(attempts, report), write=write)

@@ -21,11 +21,11 @@ from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.noqa import Directives, may_silence, read_directives
 from torchrepro_lint.source.text import SourceError, decode
 
-__all__ = ["Checked", "merged", "settled"]
+__all__ = ["NO_GENERATOR", "OF_WORKERS", "Checked", "merged", "settled"]
 
-_NO_GENERATOR: Final = "TRL201"
+NO_GENERATOR: Final = "TRL201"
 #: Rules about the workers of a loader, whose fixes may pass a seeded generator beside the worker init function.
-_OF_WORKERS: Final = frozenset({"TRL101", "TRL102", "TRL109"})
+OF_WORKERS: Final = frozenset({"TRL101", "TRL102", "TRL109"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ def merged(findings: Sequence[Finding]) -> list[Finding]:
     """The findings without those on a loader without a generator to which the fix of another finding passes one, or
     that have no fix where another finding speaks of the same loader.
     """
-    of_workers = [one for one in findings if one.code in _OF_WORKERS]
+    of_workers = [one for one in findings if one.code in OF_WORKERS]
     mended = {one.location for one in of_workers if _passes_a_generator(one)}
     spoken = {one.location for one in of_workers}
     return [
         one
         for one in findings
-        if one.code != _NO_GENERATOR or (one.location not in mended and (one.fix or one.location not in spoken))
+        if one.code != NO_GENERATOR or (one.location not in mended and (one.fix or one.location not in spoken))
     ]
 
 
@@ -93,8 +93,8 @@ def settled(
 
 def without_repeated(findings: Sequence[Finding]) -> list[Finding]:
     """The findings without those on a loader without a generator of whose workers another finding speaks."""
-    of_workers = {one.location for one in findings if one.code in _OF_WORKERS}
-    return [one for one in findings if one.code != _NO_GENERATOR or one.location not in of_workers]
+    of_workers = {one.location for one in findings if one.code in OF_WORKERS}
+    return [one for one in findings if one.code != NO_GENERATOR or one.location not in of_workers]
 
 
 class _Comments:

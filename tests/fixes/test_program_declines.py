@@ -155,7 +155,7 @@ def test_options_of_the_users_of_a_package(name: str, is_built: bool, declined: 
         (tmp_path / "pyproject.toml").write_text("[build-system]\nrequires = ['hatchling']\n")
     run = f"import torch\nfrom pictures.data import Images\n\ntorch.manual_seed(3)\nprint(len(Images().{name}(range(9))))\n"
     (tmp_path / "train.py").write_text(run)
-    (found,) = (one for one in check([tmp_path]).findings if one.code == "TRL201")
+    (found,) = (one for one in check([tmp_path], {"profile": "strict"}).findings if one.code == "TRL201")
     held = "the `**` argument of the call may already hold generator"
     assert (found.fix_declined == held) is declined, found.fix_declined
 

@@ -58,6 +58,9 @@ def item_seeds(program: Program, loader: Loader) -> Iterator[ItemSeed]:
 
     Not those for evaluation, where fixed noise is meant: see `is_for_evaluation` and `is_in_evaluation_arm`.
     """
+    run = program.worker_run(loader)
+    if not run.is_cut and not any(map(_sets_a_seed, run.events)):
+        return
     program.ev.begin_question()
     for value in ordered(loader.value("dataset")):
         head: tuple[Link, ...] = ()
@@ -83,7 +86,7 @@ def _behind(head: tuple[Link, ...], event: Event) -> Event:
 
 def _found(program: Program, events: Sequence[Event], unit: Literal["item", "batch"]) -> Iterator[ItemSeed]:
     for index, event in enumerate(events):
-        if not event.name or not (makes_generator(event) or _seeds(event)):
+        if not _sets_a_seed(event):
             continue
         kind = fixed_seed(program.ev, event)
         if kind is None:
@@ -93,6 +96,11 @@ def _found(program: Program, events: Sequence[Event], unit: Literal["item", "bat
         draw = _first_draw(program, events, index)
         if draw is not None:
             yield ItemSeed(event, draw, kind, unit)
+
+
+def _sets_a_seed(event: Event) -> bool:
+    """Whether a call makes a generator, or seeds one."""
+    return bool(event.name) and (makes_generator(event) or _seeds(event))
 
 
 def _seeds(event: Event) -> bool:
