@@ -307,6 +307,16 @@ def test_cells_that_ran_out_of_order_are_said_and_change_nothing(write, capsys) 
     assert capsys.readouterr().err == ""
 
 
+def test_many_notebooks_whose_cells_ran_out_of_order_are_said_in_one_line(write, capsys) -> None:
+    stale = notebook(code("import torch", 1), code("x = torch.ones(2)", 3), code("x += 1", 2))
+    root = write({"torchrepro-lint.toml": "", **{f"{name}.ipynb": stale for name in "abcd"}})
+    assert main([str(root)]) == 0
+    assert capsys.readouterr().err == (
+        f"warning: {root / 'a.ipynb'}: cell 3 was last run before cell 2, which stands above it: "
+        "its outputs are of another order (and so in 3 other notebooks)\n"
+    )
+
+
 def test_a_line_of_a_cell_is_explained(folder: Path, capsys) -> None:
     assert main(["explain", f"{FILE}:cell 4:2"]) == 0
     out = capsys.readouterr().out

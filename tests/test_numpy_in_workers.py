@@ -67,13 +67,14 @@ def test_nothing_is_said_where_torch_reseeds_the_workers(write) -> None:
 
 _OTHERS = """\
 import random
+import data
 import numpy as np
 import torch
 
 random.seed(7)
 np.random.seed(7)
 {seed}
-print(torch.rand(2), np.random.rand())
+print(torch.rand(2), np.random.rand(), getattr(data, input()))
 """
 
 

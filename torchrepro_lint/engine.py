@@ -95,6 +95,7 @@ def check(
     run: RunOptions | None = None,
     contents: Contents | None = None,
     only: Set[Path] | None = None,
+    named: Set[Path] | None = None,
 ) -> Report:
     """The findings in the files that `paths` stand for, analysed in the context of their whole projects.
 
@@ -108,6 +109,7 @@ def check(
         run: How to go about it.
         contents: The files as they are read, for a caller that edits them: findings with fixes are of these bytes.
         only: Those of the files whose findings are wanted.
+        named: Those that somebody has named, and not the folder that they are in; else the `paths` that are files.
 
     Raises:
         TorchReproLintError: A path does not exist, or the settings are invalid.
@@ -122,7 +124,8 @@ def check(
         known = [] if suppressed_too else baselines_of(requested, projects)
         to_edit = contents is not None
         contents = contents or Contents()
-        named = frozenset({absolute(path) for path in given if path in overlay or not path.is_dir()} & requested)
+        if named is None:
+            named = frozenset({absolute(path) for path in given if path in overlay or not path.is_dir()} & requested)
         cached, report = None, None
         if not (overlay or suppressed_too) and toolkit.is_own:
             cached = _cached_run(requested, named, projects, override, contents, run.cache)

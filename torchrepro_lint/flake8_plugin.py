@@ -173,7 +173,8 @@ def _analyse(path: Path) -> _Analysis:
     stamps = {file: stamp(file) for file in files}
     # flake8 starts as many processes as there are cores, and each is shown files of the project.
     run = RunOptions(cache=CacheChoice(wait=_PATIENCE))
-    report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa, run=run)
+    named = frozenset() if Plugin.named is None else Plugin.named & files
+    report = check(files, Plugin.override, projects=projects, suppressed_too=Plugin.disable_noqa, run=run, named=named)
     print_errors(report.errors)
     findings: dict[Path, list[Finding]] = {}
     for finding in _told(report, files, {}):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
@@ -17,6 +18,9 @@ from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.text import SourceError, decode
 
 __all__ = ["Candidates", "broken_cells", "is_any_wanted", "of_interest"]
+
+#: With more notebooks whose cells ran in another order, one line says how many there are.
+_MOST_NOTICES: Final = 3
 
 
 @dataclass(slots=True)
@@ -34,6 +38,7 @@ class Candidates:
 def of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], read: Read) -> Candidates:
     """Those of the files that were asked about; what `overlay` holds counts in the place of what `read` gives."""
     candidates = Candidates()
+    notices: list[tuple[Path, str]] = []
     for path in requested:
         try:
             data = overlay[path].encode("utf-8", "replace") if path in overlay else read(path)
@@ -42,7 +47,7 @@ def of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[
                 source = decode(path, data)
                 wanted = is_wanted(source.searched)
                 if wanted and source.notice is not None:
-                    candidates.notices.append((path, source.notice))
+                    notices.append((path, source.notice))
         except SourceError as error:
             if not is_ignored(UNREADABLE_FILE, path, projects.of(path).settings):
                 candidates.broken.append(UNREADABLE_FILE.finding(path, error.row, error.column, error.reason))
@@ -51,7 +56,14 @@ def of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[
             candidates.groups.setdefault(projects.of(path), []).append(path)
             if may_silence(data):
                 candidates.commented.add(path)
+    candidates.notices += notices if len(notices) <= _MOST_NOTICES else [_with_others(notices)]
     return candidates
+
+
+def _with_others(notices: Sequence[tuple[Path, str]]) -> tuple[Path, str]:
+    """What is said of the first file, and of how many others the same is to be said."""
+    path, said = notices[0]
+    return path, f"{said} (and so in {len(notices) - 1} other notebooks)"
 
 
 def is_any_wanted(requested: Iterable[Path], read: Read) -> bool:

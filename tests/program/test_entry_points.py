@@ -204,6 +204,7 @@ def test_steps_come_in_the_order_of_the_run(tmp_path: Path) -> None:
             def main():
                 torch.manual_seed(0)
                 torch.rand(1)
+                print(helper.NOISE)
 
             if __name__ == "__main__":
                 main()

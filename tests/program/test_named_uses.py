@@ -124,7 +124,8 @@ def _is_left_over(program: Program, name: str) -> bool:
         ("from nets import Net, Other\nOther()\nNet()", False),
         ("import nets\ngetattr(nets, name)()", False),
         ("import nets\nnets.Other()\nprint('Net')", False),
-        ("import torch\ntorch.rand(1)", False),  # nothing of the module is used
+        ("import torch\ntorch.rand(1)", True),  # no file imports the module
+        ("import nets\nimport torch\ntorch.rand(1)", True),
     ],
 )
 def test_what_nothing_mentions_is_left_over_beside_what_is_used(tmp_path: Path, train: str, is_left: bool) -> None:

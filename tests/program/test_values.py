@@ -281,3 +281,63 @@ def test_what_stands_in_many_places_is_made_shallower_once(monkeypatch: pytest.M
     again = ExternalObject("outer", Arguments((values_of(value),)))
     assert outer.depth == again.depth == MAX_DEPTH
     assert len(made) <= MAX_DEPTH
+
+
+_REGISTRIES = {
+    "function": ("R = {}\ndef add(c):\n    R[c.__name__] = c\n    return c\n", "add", "R[key()]"),
+    "list": ("R = []\ndef add(c):\n    R.append(c)\n    return c\n", "add", "R[key()]"),
+    "class method": (
+        "class F:\n    known = {}\n    @classmethod\n    def add(cls, c):\n        cls.known[c.__name__] = c\n        return c\n",
+        "F.add",
+        "F.known[key()]",
+    ),
+    "object": (
+        "class F:\n    def __init__(self):\n        self.known = {}\n    def add(self, c):\n"
+        "        self.known[c.__name__] = c\n        return c\n    def get(self, name):\n        return self.known[name]\n"
+        "r = F()\n",
+        "r.add",
+        "r.get(key())",
+    ),
+    "decorator of a name": (
+        "R = {}\ndef add(name):\n    def of(c):\n        R[name] = c\n        return c\n    return of\n",
+        "add('{}')",
+        "R[key()]",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("kind", "count"), [(kind, count) for kind in _REGISTRIES for count in (3, 14, 20)])
+def test_a_registry_of_many_classes(tmp_path: Path, kind: str, count: int) -> None:
+    head, decorator, found = _REGISTRIES[kind]
+    classes = [f"C{number}" for number in range(count)]
+    registered = "".join(f"@{decorator.format(name)}\nclass {name}: pass\n" for name in classes)
+    what = named(program_of(tmp_path, f"{head}{registered}x = {found}\n"), "x").split(" | ")
+    if kind == "decorator of a name" and count > 16:  # so many calls are told apart
+        assert "?" in what and len(what) == 17
+    else:
+        assert sorted(what) == sorted(f"class {name}" for name in classes)
+
+
+_ROWS = "".join(f"def f{number}(): pass\n" for number in range(20))
+
+
+@pytest.mark.parametrize(
+    ("read", "row"),
+    [
+        ("for x, weight in T: pass", "(f{0}, {0})"),
+        ("x = T[i][0]", "[f{0}, {0}]"),
+        ("import random\nx = random.choice(T)[0]", "(f{0}, {0})"),
+        ("import random\nx = random.choices(population=T, k=2)[0][0]", "(f{0}, {0})"),
+    ],
+)
+def test_a_table_of_many_rows(tmp_path: Path, read: str, row: str) -> None:
+    table = ", ".join(row.format(number) for number in range(20))
+    what = named(program_of(tmp_path, f"{_ROWS}T = [{table}]\n{read}\n"), "x").split(" | ")
+    assert sorted(what) == sorted(f"def f{number}" for number in range(20))
+
+
+@pytest.mark.parametrize(
+    "call", ["random.choices(k=1, **more)", "random.choice(*more)", "random.sample(counts=[1], k=2)"]
+)
+def test_what_is_chosen_from_is_not_seen(tmp_path: Path, call: str) -> None:
+    assert "nothing" not in named(program_of(tmp_path, f"import random\nx = {call}\n"), "x")

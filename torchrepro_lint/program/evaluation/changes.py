@@ -115,7 +115,7 @@ def _changed_in(ev: Evaluator, name: str, values: Values, module: Frame, scopes:
     if len(scopes) > MAX_CHANGING_SCOPES and all(isinstance(value, DictValue) for value in values):
         question = ("put-in-elsewhere", name, module)
         put_in = ev.remembered(question, lambda: _put_in(ev, name, module, scopes), NOTHING, unknown())
-        return joined(union(put_in, *map(opened, values)))
+        return joined(put_in, *map(opened, values))
     for scope in scopes:
         values = _changed_in_one(ev, name, values, module, scope)
     return values
@@ -123,7 +123,7 @@ def _changed_in(ev: Evaluator, name: str, values: Values, module: Frame, scopes:
 
 def _changed_in_one(ev: Evaluator, name: str, values: Values, module: Frame, scope: Scope) -> Values:
     changed = [with_changes(ev, values, frame, -1, END, name) for frame in ev.contexts(module.facts, scope)]
-    return joined(union(values, *(opened(value) for after in changed for value in after)))
+    return joined(values, *(opened(value) for after in changed for value in after))
 
 
 def _put_in(ev: Evaluator, name: str, module: Frame, scopes: Sequence[Scope]) -> Values:
@@ -138,19 +138,31 @@ def _put_in(ev: Evaluator, name: str, module: Frame, scopes: Sequence[Scope]) ->
     return values
 
 
-def joined(values: Values) -> Values:
-    """The values with one dict for all of theirs: what many calls leave behind, of which each has put in something."""
+def joined(*sets: Values) -> Values:
+    """All the values, with one dict for all of theirs, and one list for those of unknown length: what many calls leave
+    behind, of which each has put in something. There may be any number of them, one for each class that a decorator
+    registers.
+    """
+    values = frozenset[Value]().union(*sets)
     dicts = [value for value in values if isinstance(value, DictValue)]
-    if len(dicts) < 2:
-        return values
+    lists = [value for value in values if isinstance(value, SequenceValue) and value.items is None]
+    if len(dicts) > 1:
+        values = values.difference(dicts) | {_joined_dict(dicts)}
+    for kind in {value.kind for value in lists} if len(lists) > 1 else ():
+        alike = [value for value in lists if value.kind == kind]
+        whole = SequenceValue(kind, None, union(*(value.elements() for value in alike)))
+        values = values.difference(alike) | {whole}
+    return union(values_of(*values), NOTHING)
+
+
+def _joined_dict(dicts: Sequence[DictValue]) -> DictValue:
     entries: dict[tuple[type, tree.ConstantValue], tuple[tree.ConstantValue, Values, int]] = {}
     for key, found, certain in (entry for value in dicts for entry in value.entries):
         _, before, times = entries.get((type(key), key), (key, NOTHING, 0))
         entries[type(key), key] = (key, union(before, found), times + certain)
     in_order = sorted(entries.values(), key=lambda entry: (type(entry[0]).__name__, repr(entry[0])))
     surely = tuple((key, found, times == len(dicts)) for key, found, times in in_order)
-    whole = DictValue(surely, any(value.open for value in dicts), union(*(value.rest for value in dicts)))
-    return union(frozenset(v for v in values if not isinstance(v, DictValue)), values_of(whole))
+    return DictValue(surely, any(value.open for value in dicts), union(*(value.rest for value in dicts)))
 
 
 def repeated(value: Value) -> Values:

@@ -14,7 +14,6 @@ from torchrepro_lint.program.evaluation.values import (
     DictValue,
     SequenceValue,
     Values,
-    union,
     unknown,
 )
 
@@ -42,7 +41,7 @@ def _changed(ev: Evaluator, owner: ClassValue, attr: str, values: Values) -> Val
         if not changes_of(ev, scope, target):
             continue
         after = [with_changes(ev, values, frame, -1, END, target) for frame in ev.contexts(facts, scope)]
-        values = joined(union(values, *(opened(value) for changed in after for value in changed)))
+        values = joined(values, *(opened(value) for changed in after for value in changed))
     return values
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.program.evaluation.values import NOTHING, Constant, Values
+from torchrepro_lint.program.evaluation.values import NOTHING, UNKNOWN, Constant, Values, union, unknown
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.reliance import Reliance
 
-__all__ = ["Frame", "enclosing_frame", "of_any_call", "of_plain_arguments"]
+__all__ = ["Frame", "enclosing_frame", "joined_frame", "of_any_call", "of_plain_arguments"]
 
 
 class Frame:
@@ -80,6 +81,27 @@ def enclosing_frame(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Frame:
     if scope.parent is None:
         return ev.module_frame(facts)
     return Frame(facts, scope, enclosing_frame(ev, facts, scope.parent))
+
+
+def joined_frame(ev: Evaluator, frames: Sequence[Frame]) -> Frame | None:
+    """One frame for all of these, in which a parameter can be what it is in any of them; so with the frames around.
+    None where they are of objects too many to name.
+    """
+    first = frames[0]
+    parent = first.parent
+    if any(frame.parent != parent for frame in frames):
+        around = [frame.parent for frame in frames if frame.parent is not None]
+        parent = joined_frame(ev, around) if len(around) == len(frames) else None
+        if parent is None:
+            return None
+    params = []
+    for name, _ in first.params:
+        given = [frame.param(name) for frame in frames]
+        values = union(*(one if one is not None else unknown() for one in given))
+        if name == first.scope.self_name and UNKNOWN in values:
+            return None
+        params.append((name, values))
+    return ev.shared(Frame(first.facts, first.scope, parent, tuple(params)))
 
 
 def of_any_call(ev: Evaluator, frame: Frame) -> Frame:

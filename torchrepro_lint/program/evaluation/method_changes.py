@@ -127,10 +127,11 @@ def with_changes_on(
                     continue
                 else:
                     frames = calling_frames(ev, scope, class_frame, instance)
-                changed = [change(values, name, frame) for frame in frames]
-                after = union(*changed) if changed else values
-                # A method other than __init__ may have run any number of times, also never.
-                values = after if id(scope) in init else joined(union(values, *(repeated(value) for value in after)))
+                changed = [change(values, name, frame) for frame in frames] or [values]
+                if id(scope) in init:
+                    values = union(*changed)
+                else:  # it may have run any number of times, also never
+                    values = joined(values, *(repeated(value) for after in changed for value in after))
     return values
 
 

@@ -53,8 +53,14 @@ def _sequence(kind: str) -> Callable[[Evaluator, Arguments], Values]:
     return make
 
 
+def _collection(arguments: Arguments) -> Values:
+    """What is drawn from or put in another order: the first argument, by whichever name."""
+    given = (values for name, values, _ in arguments.keywords if name in ("population", "seq", "a"))
+    return arguments.positional[0] if arguments.positional else next(given, unknown())
+
+
 def _reordered(ev: Evaluator, arguments: Arguments) -> Values:
-    return values_of(SequenceValue("list", None, ev.elements(first_argument(arguments))))
+    return values_of(SequenceValue("list", None, ev.elements(_collection(arguments))))
 
 
 def _dict(ev: Evaluator, arguments: Arguments) -> Values:
@@ -158,7 +164,7 @@ def _bool(ev: Evaluator, arguments: Arguments) -> Values:
 
 
 def _chosen(ev: Evaluator, arguments: Arguments) -> Values:
-    return ev.elements(first_argument(arguments))
+    return ev.elements(_collection(arguments))
 
 
 def _converted(kind: type) -> Callable[[Evaluator, Arguments], Values]:

@@ -7,7 +7,7 @@ bounded: beyond the bound a value becomes `UNKNOWN`, never something wrong.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, Union
@@ -410,7 +410,7 @@ def values_of(*values: Value) -> Values:
 
 def bounded(values: Collection[Value]) -> Values:
     kept = within(values, MAX_DEPTH)
-    return kept if _are_few(kept) else _UNKNOWN_SET
+    return kept if _are_few(kept) else _with_tables_joined(kept)
 
 
 def within(values: Collection[Value], depth: int) -> Values:
@@ -437,7 +437,27 @@ def union(*sets: Values) -> Values:
     if len(sets) == 1:
         return sets[0]
     joined = frozenset().union(*sets)
-    return joined if _are_few(joined) else _UNKNOWN_SET
+    return joined if _are_few(joined) else _with_tables_joined(joined)
+
+
+def _with_tables_joined(values: Values) -> Values:
+    """Too many values, with one tuple or list for all of a length, as the rows of a table are: what is at a place of it
+    can be what is there in any of them. `UNKNOWN` where that leaves too many as well.
+    """
+    alike: dict[tuple[str, int | None], list[SequenceValue]] = {}
+    for value in values:
+        if isinstance(value, SequenceValue):
+            alike.setdefault((value.kind, None if value.items is None else len(value.items)), []).append(value)
+    if all(len(rows) == 1 for rows in alike.values()):
+        return _UNKNOWN_SET
+    fewer = values.difference(*alike.values()).union(_joined_rows(rows) for rows in alike.values())
+    return fewer if _are_few(fewer) else _UNKNOWN_SET
+
+
+def _joined_rows(rows: Sequence[SequenceValue]) -> SequenceValue:
+    known = [row.items for row in rows if row.items is not None]
+    items = tuple(union(*column) for column in zip(*known, strict=True)) if known else None
+    return SequenceValue(rows[0].kind, items, union(*(row.element for row in rows)))
 
 
 def _are_few(values: Values) -> bool:

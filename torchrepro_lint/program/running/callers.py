@@ -7,7 +7,7 @@ its parameters are unknown, and its `self` is each object of the class that the 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING
@@ -20,11 +20,10 @@ from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame, merged
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
-from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
+from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame, joined_frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.signatures import callable_with
 from torchrepro_lint.program.evaluation.values import (
-    UNKNOWN,
     Arguments,
     ClassValue,
     FunctionValue,
@@ -32,8 +31,6 @@ from torchrepro_lint.program.evaluation.values import (
     MethodValue,
     Partial,
     Value,
-    union,
-    unknown,
     values_of,
 )
 from torchrepro_lint.program.running.call_index import (
@@ -115,25 +112,16 @@ def _contexts(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[Frame, .
                 frames.setdefault(frame)
                 if len(frames) > MAX_CALLS:
                     return (*islice(frames, MAX_CONTEXTS), frame_without_callers(ev, facts, scope))
-    if len(frames) > MAX_CONTEXTS:
-        told_apart, others = list(frames)[:MAX_CONTEXTS], list(frames)[MAX_CONTEXTS:]
-        return (*told_apart, _joined(ev, others) or frame_without_callers(ev, facts, scope))
-    return tuple(frames) or (frame_without_callers(ev, facts, scope),)
+    unseen = partial(frame_without_callers, ev, facts, scope)
+    return _told_apart(ev, frames, unseen) or (unseen(),)
 
 
-def _joined(ev: Evaluator, frames: list[Frame]) -> Frame | None:
-    """One frame for all of these; None where they are of different enclosing frames, or of objects too many to name."""
-    first = frames[0]
-    if any(frame.parent != first.parent for frame in frames):
-        return None
-    params = []
-    for name, _ in first.params:
-        given = [frame.param(name) for frame in frames]
-        values = union(*(one if one is not None else unknown() for one in given))
-        if name == first.scope.self_name and UNKNOWN in values:
-            return None
-        params.append((name, values))
-    return ev.shared(Frame(first.facts, first.scope, first.parent, tuple(params)))
+def _told_apart(ev: Evaluator, frames: Iterable[Frame], unseen: Callable[[], Frame]) -> tuple[Frame, ...]:
+    """The first of the frames, and one for all others: `unseen` where these are of objects too many to name."""
+    known = tuple(frames)
+    if len(known) <= MAX_CONTEXTS:
+        return known
+    return (*known[:MAX_CONTEXTS], joined_frame(ev, known[MAX_CONTEXTS:]) or unseen())
 
 
 def _frames_within(ev: Evaluator, facts: ModuleFacts, scope: Scope, outer: Frame) -> Iterator[Frame]:
@@ -377,11 +365,11 @@ def frames_of_method(ev: Evaluator, scope: Scope, class_frame: Frame, instance: 
         if isinstance(value, MethodValue) and value.receiver == instance:
             for made in _frames_from(ev, value, arguments, scope, None):
                 frames.setdefault(made)
-    if len(frames) > MAX_CONTEXTS or has_further_calls(ev, facts, scope):
-        assert isinstance(scope.node, tree.FunctionDef)
-        unseen = bound_frame(ev, FunctionValue(scope.node, class_frame), anything(instance))
-        return [*islice(frames, MAX_CONTEXTS), unseen]
-    return list(frames)
+    assert isinstance(scope.node, tree.FunctionDef)
+    unseen = partial(bound_frame, ev, FunctionValue(scope.node, class_frame), anything(instance))
+    if has_further_calls(ev, facts, scope):
+        return [*islice(frames, MAX_CONTEXTS), unseen()]
+    return list(_told_apart(ev, frames, unseen))
 
 
 def calls_of_method_are_on_others(ev: Evaluator, scope: Scope, class_frame: Frame, instance: Instance) -> bool:
