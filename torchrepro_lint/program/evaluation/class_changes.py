@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts.scopes import END, Scope
-from torchrepro_lint.program.evaluation.changes import changes_of, joined, opened, with_changes
+from torchrepro_lint.program.evaluation.changes import changes_of, with_changes
 from torchrepro_lint.program.evaluation.classes import class_attribute, mro
+from torchrepro_lint.program.evaluation.joining import joined, opened
 from torchrepro_lint.program.evaluation.method_changes import functions_in
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,

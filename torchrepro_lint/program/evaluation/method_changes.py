@@ -9,10 +9,11 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.arguments import bound_frame
-from torchrepro_lint.program.evaluation.changes import changes_of, joined, repeated, with_changes
+from torchrepro_lint.program.evaluation.changes import changes_of, with_changes
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.dataclass_fields import post_init_arguments
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.joining import joined, repeated
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     Arguments,

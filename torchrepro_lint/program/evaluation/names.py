@@ -13,8 +13,9 @@ from torchrepro_lint.knowledge.callables import described_packages
 from torchrepro_lint.knowledge.known import is_known
 from torchrepro_lint.knowledge.names import canonical, usual_module
 from torchrepro_lint.program.evaluation import containers
-from torchrepro_lint.program.evaluation.changes import after_changes, opened
+from torchrepro_lint.program.evaluation.changes import after_changes
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.joining import opened
 from torchrepro_lint.program.evaluation.narrowing import at_use, past_rebinding
 from torchrepro_lint.program.evaluation.outside_stores import bound_outside
 from torchrepro_lint.program.evaluation.rebinding import is_unseen, may_be_bound_since
