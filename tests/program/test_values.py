@@ -283,6 +283,26 @@ def test_what_stands_in_many_places_is_made_shallower_once(monkeypatch: pytest.M
     assert len(made) <= MAX_DEPTH
 
 
+@pytest.mark.parametrize(
+    ("change", "read", "expected"),
+    [
+        ("L = []\nL.append(*more)", "L", "list[?]"),
+        ("L = []\nL.extend(*more)", "L", "list[*(?)]"),
+        ("d = {'a': 1}\nd.pop(key)", "d", "{'a'?:1}"),
+        ("d = {'a': 1}\nd.pop(key)", "d.get('a', 2)", "1 | 2"),
+        ("d = {'a': 1}\nd.pop('a')", "d", "{}"),
+        ("d = {'a': 1}\nd.setdefault(key, 2)", "d['b']", "2"),
+        ("d = {'a': 1}\nd.setdefault('a', 2)", "d", "{'a':1}"),
+        ("d = {}\nd.setdefault('a' if c else 'b', 2)", "d", "{'a'?:2 'b'?:2}"),
+        ("d = {}\nd.setdefault('a', *more)", "d['a']", "?"),
+        ("d = {}\nd.setdefault('a')", "d['a']", "None"),
+        ("d = {}\nd.update(*more)", "d['a']", "?"),
+    ],
+)
+def test_changes_whose_arguments_are_not_all_seen(tmp_path: Path, change: str, read: str, expected: str) -> None:
+    assert named(program_of(tmp_path, f"{change}\nx = {read}\n"), "x") == expected
+
+
 _REGISTRIES = {
     "function": ("R = {}\ndef add(c):\n    R[c.__name__] = c\n    return c\n", "add", "R[key()]"),
     "list": ("R = []\ndef add(c):\n    R.append(c)\n    return c\n", "add", "R[key()]"),

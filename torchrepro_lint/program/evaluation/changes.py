@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.handed_lists import Handing, after_handing, handings
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
 from torchrepro_lint.program.evaluation.joining import joined, opened
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -316,7 +317,7 @@ def _stored(ev: Evaluator, store: Store, frame: Frame) -> tuple[Values, Values]:
 
 
 def _after_item(value: DictValue, index: Values, stored: Values, certain: bool) -> DictValue:
-    keys = [key for key in index if isinstance(key, Constant)]
+    keys = [key for key in ordered(index) if isinstance(key, Constant)]
     if len(keys) != len(index) or not keys:
         return DictValue(value.entries, True, union(value.rest, stored))
     one = len(keys) == 1
@@ -324,13 +325,11 @@ def _after_item(value: DictValue, index: Values, stored: Values, certain: bool) 
 
 
 def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, certain: bool) -> Values:
-    first = arguments.positional[0] if arguments.positional else NOTHING
+    unseen = unknown() if arguments.open_positional else NOTHING
+    first = arguments.positional[0] if arguments.positional else unseen
     if isinstance(value, SequenceValue) and method in _LIST_CHANGES:
-        added = (
-            elements(ev, first)
-            if method in ("extend", "extendleft")
-            else (arguments.positional[-1] if arguments.positional else NOTHING)
-        )
+        last = union(unseen, *arguments.positional[-1:])
+        added = elements(ev, first) if method in ("extend", "extendleft") else last
         if method == "append" and certain and value.items is not None and len(value.items) < 32:
             return values_of(SequenceValue(value.kind, (*value.items, added), NOTHING))
         return values_of(SequenceValue(value.kind, None, union(value.elements(), added)))
@@ -343,19 +342,32 @@ def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, 
             entries = tuple((key, values, sure) for key, values, sure in arguments.keywords)
             result = updated(result, DictValue(entries, arguments.open_keywords), certain)
         return values_of(result)
-    if isinstance(value, DictValue) and method in ("setdefault", "pop"):
-        key = ev.one_constant(first)
-        if key is None:
-            return values_of(DictValue(value.entries, True, union(value.rest, unknown())))
-        present = value.get(key.value)
-        if method == "pop":
-            kept = tuple(
-                (k, values, sure and k != key.value)
-                for k, values, sure in value.entries
-                if not (certain and k == key.value)
-            )
-            return values_of(DictValue(kept, value.open, value.rest))
-        if present is None or not present[1]:
-            given = arguments.positional[1] if len(arguments.positional) > 1 else values_of(Constant(None))
-            return values_of(updated(value, DictValue(((key.value, given, present is None),), False), certain))
+    if isinstance(value, DictValue) and method == "pop":
+        return values_of(_after_pop(value, ev.one_constant(first), certain))
+    if isinstance(value, DictValue) and method == "setdefault":
+        given = union(unseen, *arguments.positional[1:2]) or values_of(Constant(None))
+        return values_of(_after_setdefault(value, first, given, certain))
     return values_of(value)
+
+
+def _after_pop(value: DictValue, key: Constant | None, certain: bool) -> DictValue:
+    if key is None:  # any may be gone
+        return DictValue(tuple((name, values, False) for name, values, _ in value.entries), value.open, value.rest)
+    kept = tuple(
+        (name, values, sure and name != key.value)
+        for name, values, sure in value.entries
+        if not (certain and name == key.value)
+    )
+    return DictValue(kept, value.open, value.rest)
+
+
+def _after_setdefault(value: DictValue, keys: Values, given: Values, certain: bool) -> DictValue:
+    known = [key.value for key in ordered(keys) if isinstance(key, Constant)]
+    if len(known) != len(keys) or not known:
+        return DictValue(value.entries, True, union(value.rest, given))
+    for key in known:
+        present = value.get(key)
+        if present is None or not present[1]:
+            surely = present is None and len(known) == 1
+            value = updated(value, DictValue(((key, given, surely),), False), certain)
+    return value
