@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from program.asking import named, program_of
 
+from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS
 from torchrepro_lint.program.evaluation.values import (
     MAX_DEPTH,
     Arguments,
@@ -356,8 +357,25 @@ def test_a_table_of_many_rows(tmp_path: Path, read: str, row: str) -> None:
     assert sorted(what) == sorted(f"def f{number}" for number in range(20))
 
 
+@pytest.mark.parametrize("name", [name for name in PYTHON_CALLS if name != "builtins.filter"])
+@pytest.mark.parametrize("arguments", ["*more", "**more", "key=1, **more", "[1], *more"])
+def test_arguments_that_are_not_seen(tmp_path: Path, name: str, arguments: str) -> None:
+    """What a call gives is never said to be nothing, nor to hold nothing."""
+    module, _, _ = name.rpartition(".")
+    source = f"import {module}\nx = {name}({arguments})\n"
+    assert "nothing" not in named(program_of(tmp_path, source), "x")
+
+
 @pytest.mark.parametrize(
-    "call", ["random.choices(k=1, **more)", "random.choice(*more)", "random.sample(counts=[1], k=2)"]
+    ("call", "expected"),
+    [
+        ("tqdm.tqdm(iterable=[1, 2])", "list[1 2]"),
+        ("random.choices(population=[1, 2], k=2)", "list[*(1 | 2)]"),
+        ("copy.copy(x=[1, 2])", "list[1 2]"),
+        ("list(zip(*rows))", "list[*(tuple[*(?)])]"),
+        ("list(zip([1], *rows))[0]", "tuple[*(1 | ?)]"),
+        ("list(enumerate(iterable=[1], start=1))", "list[*(tuple[? 1])]"),
+    ],
 )
-def test_what_is_chosen_from_is_not_seen(tmp_path: Path, call: str) -> None:
-    assert "nothing" not in named(program_of(tmp_path, f"import random\nx = {call}\n"), "x")
+def test_the_first_argument_by_name_or_not_seen(tmp_path: Path, call: str, expected: str) -> None:
+    assert named(program_of(tmp_path, f"import copy, random, tqdm\nx = {call}\n"), "x") == expected

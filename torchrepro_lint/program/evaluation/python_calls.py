@@ -35,15 +35,30 @@ __all__ = ["PYTHON_CALLS", "first_argument"]
 _MAX_REDUCED: Final = 12
 
 
+#: What the first parameters of these functions are called.
+_FIRST: Final = frozenset(
+    {"a", "aw", "coro", "coro_or_future", "inst", "instance", "iterable", "main", "obj", "population", "seq", "x"}
+)
+
+
 def first_argument(arguments: Arguments) -> Values:
-    """The first positional argument; nothing where there is none."""
-    return arguments.positional[0] if arguments.positional else NOTHING
+    """The first argument, by its place or its name. Nothing where there is none; anything where one is not seen."""
+    if arguments.positional:
+        return arguments.positional[0]
+    if arguments.open_positional or arguments.keywords or arguments.open_keywords:
+        return next((values for name, values, _ in arguments.keywords if name in _FIRST), unknown())
+    return NOTHING
+
+
+def _unseen(arguments: Arguments) -> Values:
+    """What positional arguments may be that are not seen."""
+    return unknown() if arguments.open_positional else NOTHING
 
 
 def _sequence(kind: str) -> Callable[[Evaluator, Arguments], Values]:
     def make(ev: Evaluator, arguments: Arguments) -> Values:
         if not arguments.positional:
-            return values_of(SequenceValue(kind, () if not arguments.open_positional else None, NOTHING))
+            return values_of(SequenceValue(kind, None if arguments.open_positional else (), _unseen(arguments)))
         source = first_argument(arguments)
         only = next(iter(source)) if len(source) == 1 else None
         if isinstance(only, SequenceValue) and only.items is not None and kind != "set":
@@ -53,14 +68,8 @@ def _sequence(kind: str) -> Callable[[Evaluator, Arguments], Values]:
     return make
 
 
-def _collection(arguments: Arguments) -> Values:
-    """What is drawn from or put in another order: the first argument, by whichever name."""
-    given = (values for name, values, _ in arguments.keywords if name in ("population", "seq", "a"))
-    return arguments.positional[0] if arguments.positional else next(given, unknown())
-
-
 def _reordered(ev: Evaluator, arguments: Arguments) -> Values:
-    return values_of(SequenceValue("list", None, ev.elements(_collection(arguments))))
+    return values_of(SequenceValue("list", None, ev.elements(first_argument(arguments))))
 
 
 def _dict(ev: Evaluator, arguments: Arguments) -> Values:
@@ -74,7 +83,7 @@ def _dict(ev: Evaluator, arguments: Arguments) -> Values:
 
 
 def _defaultdict(ev: Evaluator, arguments: Arguments) -> Values:
-    made = ev.call_all(first_argument(arguments), Arguments(), None) if arguments.positional else NOTHING
+    made = ev.call_all(first_argument(arguments), Arguments(), None) if arguments.positional else _unseen(arguments)
     return values_of(DictValue((), True, made))
 
 
@@ -92,7 +101,11 @@ def _zip(ev: Evaluator, arguments: Arguments) -> Values:
     known = [column for column in columns if column is not None]
     if known and len(known) == len(columns) and not arguments.open_positional:
         return _rows(list(zip(*known, strict=False)))
-    row = SequenceValue("tuple", tuple(ev.elements(values) for values in arguments.positional), NOTHING)
+    parts = tuple(ev.elements(values) for values in arguments.positional)
+    if arguments.open_positional:
+        row = SequenceValue("tuple", None, union(unknown(), *parts))
+    else:
+        row = SequenceValue("tuple", parts, NOTHING)
     return values_of(SequenceValue("generator", None, values_of(row)))
 
 
@@ -108,12 +121,12 @@ def _rows(rows: Sequence[tuple[Values, ...]]) -> Values:
 
 
 def _map(ev: Evaluator, arguments: Arguments) -> Values:
-    given = Arguments(tuple(ev.elements(values) for values in arguments.positional[1:]))
+    given = Arguments(tuple(map(ev.elements, arguments.positional[1:])), (), arguments.open_positional)
     return values_of(SequenceValue("generator", None, ev.call_all(first_argument(arguments), given, None)))
 
 
 def _filter(ev: Evaluator, arguments: Arguments) -> Values:
-    source = arguments.positional[1] if len(arguments.positional) > 1 else NOTHING
+    source = arguments.positional[1] if len(arguments.positional) > 1 else _unseen(arguments)
     return values_of(SequenceValue("generator", None, ev.elements(source)))
 
 
@@ -131,7 +144,9 @@ def _chain(ev: Evaluator, arguments: Arguments) -> Values:
     known = [column for column in columns if column is not None]
     if len(known) == len(columns) and not arguments.open_positional:
         return values_of(SequenceValue("generator", tuple(item for column in known for item in column), NOTHING))
-    return values_of(SequenceValue("generator", None, union(*(ev.elements(one) for one in arguments.positional))))
+    return values_of(
+        SequenceValue("generator", None, union(_unseen(arguments), *map(ev.elements, arguments.positional)))
+    )
 
 
 def _chain_of_each(ev: Evaluator, arguments: Arguments) -> Values:
@@ -164,7 +179,7 @@ def _bool(ev: Evaluator, arguments: Arguments) -> Values:
 
 
 def _chosen(ev: Evaluator, arguments: Arguments) -> Values:
-    return ev.elements(_collection(arguments))
+    return ev.elements(first_argument(arguments))
 
 
 def _converted(kind: type) -> Callable[[Evaluator, Arguments], Values]:
