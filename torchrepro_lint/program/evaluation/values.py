@@ -327,7 +327,7 @@ class SequenceValue(_Keyed):
         self.element = element
 
     def elements(self) -> Values:
-        return self.element if self.items is None else union(*self.items)
+        return self.element if self.items is None else _any_of_parts(self.items)
 
     def shallower(self, depth: int) -> Value:
         items = None if self.items is None else tuple(within(values, depth - 1) for values in self.items)
@@ -362,7 +362,7 @@ class DictValue(_Keyed):
         return None
 
     def all_values(self) -> Values:
-        return union(*(values for _, values, _ in self.entries), self.rest)
+        return _any_of_parts([*(values for _, values, _ in self.entries), self.rest])
 
     def shallower(self, depth: int) -> Value:
         entries = tuple((key, within(values, depth - 1), certain) for key, values, certain in self.entries)
@@ -410,7 +410,7 @@ def values_of(*values: Value) -> Values:
 
 def bounded(values: Collection[Value]) -> Values:
     kept = within(values, MAX_DEPTH)
-    return kept if _are_few(kept) else _with_tables_joined(kept)
+    return kept if _are_few(kept) else _UNKNOWN_SET
 
 
 def within(values: Collection[Value], depth: int) -> Values:
@@ -437,20 +437,21 @@ def union(*sets: Values) -> Values:
     if len(sets) == 1:
         return sets[0]
     joined = frozenset().union(*sets)
-    return joined if _are_few(joined) else _with_tables_joined(joined)
+    return joined if _are_few(joined) else _UNKNOWN_SET
 
 
-def _with_tables_joined(values: Values) -> Values:
-    """Too many values, with one tuple or list for all of a length, as the rows of a table are: what is at a place of it
-    can be what is there in any of them. `UNKNOWN` where that leaves too many as well.
+def _any_of_parts(parts: Collection[Values]) -> Values:
+    """What any of the parts of a list or dict can be. Where these are too many, the tuples or lists among them that are
+    of one length count as one, as the rows of a table do: what is at a place of it can be what is there in any of them.
     """
+    every = frozenset[Value]().union(*parts)
+    if _are_few(every):
+        return every
     alike: dict[tuple[str, int | None], list[SequenceValue]] = {}
-    for value in values:
+    for value in every:
         if isinstance(value, SequenceValue):
             alike.setdefault((value.kind, None if value.items is None else len(value.items)), []).append(value)
-    if all(len(rows) == 1 for rows in alike.values()):
-        return _UNKNOWN_SET
-    fewer = values.difference(*alike.values()).union(_joined_rows(rows) for rows in alike.values())
+    fewer = every.difference(*alike.values()).union(_joined_rows(rows) for rows in alike.values())
     return fewer if _are_few(fewer) else _UNKNOWN_SET
 
 
