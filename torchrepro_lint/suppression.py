@@ -44,7 +44,7 @@ class Checked:
 
 def merged(findings: Sequence[Finding]) -> list[Finding]:
     """The findings without those on a loader without a generator to which the fix of another finding passes one, or
-    that have no fix where another finding speaks of the same loader.
+    that have no fix where another finding is about the workers of the same loader.
     """
     of_workers = [one for one in findings if one.code in OF_WORKERS]
     mended = {one.location for one in of_workers if _passes_a_generator(one)}

@@ -49,9 +49,7 @@ def _stem_of(target: cst.BaseExpression) -> str:
 
 def _stem(name: str) -> str:
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    stem = (
-        re.sub(r"_?(?:data_?)?(?:loaders?|dl|iter)(?=(?:_?\d+)?$)", "", parted, flags=re.IGNORECASE).lower().strip("_")
-    )
+    stem = _MADE.sub("", parted).lower().strip("_")
     return stem if stem.isidentifier() and not keyword.iskeyword(stem) else ""
 
 

@@ -14,9 +14,7 @@ from torchrepro_lint.fixes.apply import NAMES_OF_RANKS
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generator_lines import assignment_source, generator_source
-from torchrepro_lint.fixes.generators import (
-    fresh_name,
-)
+from torchrepro_lint.fixes.generators import fresh_name
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.inserted_blocks import Block, above_title, follows_imports
 from torchrepro_lint.fixes.late_imports import TORCH_ELSEWHERE, imports_torch_late

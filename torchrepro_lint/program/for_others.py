@@ -67,8 +67,7 @@ def is_put_aside(program: Program, path: Path) -> bool:
 def is_copied(program: Program, path: Path) -> bool:
     """Whether a file of the project lies in a folder for code of others, or in a copy of a library that is known, under
     the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own, or in a folder with another licence.
-    Whoever changes such a copy has it
-    differ from what it is a copy of.
+    A change would let the copy differ from what it is a copy of.
     """
     if not path.is_relative_to(program.root):
         return False

@@ -325,10 +325,9 @@ def _after_item(value: DictValue, index: Values, stored: Values, certain: bool) 
 
 
 def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, certain: bool) -> Values:
-    unseen = unknown() if arguments.open_positional else NOTHING
-    first = arguments.positional[0] if arguments.positional else unseen
+    first = arguments.positional[0] if arguments.positional else arguments.unseen
     if isinstance(value, SequenceValue) and method in _LIST_CHANGES:
-        last = union(unseen, *arguments.positional[-1:])
+        last = union(arguments.unseen, *arguments.positional[-1:])
         added = elements(ev, first) if method in ("extend", "extendleft") else last
         if method == "append" and certain and value.items is not None and len(value.items) < 32:
             return values_of(SequenceValue(value.kind, (*value.items, added), NOTHING))
@@ -345,7 +344,7 @@ def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, 
     if isinstance(value, DictValue) and method == "pop":
         return values_of(_after_pop(value, ev.one_constant(first), certain))
     if isinstance(value, DictValue) and method == "setdefault":
-        given = union(unseen, *arguments.positional[1:2]) or values_of(Constant(None))
+        given = union(arguments.unseen, *arguments.positional[1:2]) or values_of(Constant(None))
         return values_of(_after_setdefault(value, first, given, certain))
     return values_of(value)
 

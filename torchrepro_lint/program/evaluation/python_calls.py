@@ -50,15 +50,10 @@ def first_argument(arguments: Arguments) -> Values:
     return NOTHING
 
 
-def _unseen(arguments: Arguments) -> Values:
-    """What positional arguments may be that are not seen."""
-    return unknown() if arguments.open_positional else NOTHING
-
-
 def _sequence(kind: str) -> Callable[[Evaluator, Arguments], Values]:
     def make(ev: Evaluator, arguments: Arguments) -> Values:
         if not arguments.positional:
-            return values_of(SequenceValue(kind, None if arguments.open_positional else (), _unseen(arguments)))
+            return values_of(SequenceValue(kind, None if arguments.open_positional else (), arguments.unseen))
         source = first_argument(arguments)
         only = next(iter(source)) if len(source) == 1 else None
         if isinstance(only, SequenceValue) and only.items is not None and kind != "set":
@@ -83,7 +78,7 @@ def _dict(ev: Evaluator, arguments: Arguments) -> Values:
 
 
 def _defaultdict(ev: Evaluator, arguments: Arguments) -> Values:
-    made = ev.call_all(first_argument(arguments), Arguments(), None) if arguments.positional else _unseen(arguments)
+    made = ev.call_all(first_argument(arguments), Arguments(), None) if arguments.positional else arguments.unseen
     return values_of(DictValue((), True, made))
 
 
@@ -126,7 +121,7 @@ def _map(ev: Evaluator, arguments: Arguments) -> Values:
 
 
 def _filter(ev: Evaluator, arguments: Arguments) -> Values:
-    source = arguments.positional[1] if len(arguments.positional) > 1 else _unseen(arguments)
+    source = arguments.positional[1] if len(arguments.positional) > 1 else arguments.unseen
     return values_of(SequenceValue("generator", None, ev.elements(source)))
 
 
@@ -144,9 +139,7 @@ def _chain(ev: Evaluator, arguments: Arguments) -> Values:
     known = [column for column in columns if column is not None]
     if len(known) == len(columns) and not arguments.open_positional:
         return values_of(SequenceValue("generator", tuple(item for column in known for item in column), NOTHING))
-    return values_of(
-        SequenceValue("generator", None, union(_unseen(arguments), *map(ev.elements, arguments.positional)))
-    )
+    return values_of(SequenceValue("generator", None, union(arguments.unseen, *map(ev.elements, arguments.positional))))
 
 
 def _chain_of_each(ev: Evaluator, arguments: Arguments) -> Values:

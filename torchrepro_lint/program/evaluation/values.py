@@ -221,6 +221,11 @@ class Arguments(_Keyed):
                 return values, certain
         return None
 
+    @property
+    def unseen(self) -> Values:
+        """What positional arguments may be that are not seen: anything, or nothing where all are."""
+        return _UNKNOWN_SET if self.open_positional else frozenset()
+
     def within(self, depth: int) -> Arguments:
         """The same with at most `depth` values nested inside."""
         if self.depth <= depth:

@@ -16,6 +16,7 @@ unused_methods.py        methods that nothing names
 network_calls.py         what the call of a model may run
 input_forms.py           what form the inputs have in a run
 recomputation.py         what is computed again in a backward pass, with other random numbers
+dropout_rates.py         with which probability dropout drops
 regions.py               blocks under `torch.no_grad` and its like
 
 Whether a gradient comes back:

@@ -22,7 +22,6 @@ from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.evaluation.values import (
-    ClassValue,
     External,
     ExternalObject,
     FunctionValue,
@@ -33,6 +32,7 @@ from torchrepro_lint.program.evaluation.values import (
 from torchrepro_lint.program.ops.criterion_runs import runs_in_own_file
 from torchrepro_lint.program.running.call_index import called_name, is_imported
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of, visible_calls
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
@@ -93,14 +93,9 @@ class _Dimensions:
 
     def _runs(self, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:
         """The calls of the losses whose `forward` a frame is of, in the files that make them."""
-        cls, scope = frame.scope.parent, frame.scope
-        if (
-            scope.name == "forward"
-            and cls is not None
-            and isinstance(cls.node, tree.ClassDef)
-            and cls.parent is not None
-        ):
-            owner = ClassValue(cls.node, frame_without_callers(self.ev, frame.facts, cls.parent))
+        scope = frame.scope
+        owner = class_of_method(self.ev, frame.facts, scope) if scope.name == "forward" else None
+        if owner is not None:
             for one in instances_of(self.ev, owner):
                 if one.site is not None:
                     yield from runs_in_own_file(self.ev, one.site)

@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue, External
 from torchrepro_lint.program.running.call_index import NamedCall
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
 from torchrepro_lint.program.running.calls_at import call_at
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.ways import Way, Waypoint, ways
 
@@ -95,10 +96,7 @@ def is_called_only_where(
 def _class_run(ev: Evaluator, way: Way) -> ClassValue | None:
     """The class in whose `forward` a way ends."""
     last = way[-1]
-    cls = last.scope.parent
-    if last.scope.name != "forward" or cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
-        return None
-    return ClassValue(cls.node, frame_without_callers(ev, last.facts, cls.parent))
+    return class_of_method(ev, last.facts, last.scope) if last.scope.name == "forward" else None
 
 
 def _calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall | None]:

@@ -12,19 +12,15 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.knowledge.dropout_calls import dropout_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import (
-    UNKNOWN,
-    Arguments,
     ClassValue,
     Constant,
-    ExternalObject,
     Site,
     Values,
 )
+from torchrepro_lint.program.ops.dropout_rates import may_drop, rates_of, surely_drops
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.known_calls import asked_calls
 from torchrepro_lint.program.running.reach import Event, Link
@@ -73,7 +69,7 @@ def _switched_off(program: Program) -> Iterator[Recomputation]:
             _, functions = argument(one.arguments, "function", 0)
             if (drawn := _drawn(program, functions)) is not None:
                 link = Link(one.site, "computes this again in the backward pass", frame=one.frame)
-                yield Recomputation(one.site, "switched off", drawn, (link, *drawn.chain), _is_sure(drawn))
+                yield Recomputation(one.site, "switched off", drawn, (link, *drawn.chain), surely_drops(drawn))
                 break
 
 
@@ -110,7 +106,7 @@ def _of_class(program: Program, facts: ModuleFacts, cls: Scope) -> Iterator[Reco
         for applied, functions in _applied(program, facts, cls, position):
             if (drawn := _drawn(program, functions)) is not None:
                 chain = (Link(applied, f"{cls.name}.apply: runs this, and again in the backward pass"), *drawn.chain)
-                yield Recomputation(Site(facts.path, again.site), "own", drawn, chain, _is_sure(drawn))
+                yield Recomputation(Site(facts.path, again.site), "own", drawn, chain, surely_drops(drawn))
                 return
 
 
@@ -165,31 +161,5 @@ def _is_class(program: Program, facts: ModuleFacts, scope: Scope, owner: tree.Ex
 
 def _drawn(program: Program, functions: Values) -> Event | None:
     """The first dropout in what is run again whose probability is not known to be 0; one that is known comes first."""
-    events = [one for one in program.walker.calling(functions) if _rates(one) is not None]
-    may_drop = [one for one in events if _may_drop(one)]
-    return min(may_drop, key=lambda one: not _is_sure(one), default=None)
-
-
-def _rates(event: Event) -> Values | None:
-    """What the probability of a dropout can be; None where the event is no dropout."""
-    name, _, method = event.name.rpartition(".")
-    if method in ("__call__", "forward") and name in known_calls("dropout_layers"):
-        made = event.receiver.arguments if isinstance(event.receiver, ExternalObject) else None
-        return _given(made, Parameter("p", 0), 0.5)
-    row = dropout_calls().get(event.name)
-    return _given(event.arguments, row.rate, row.rate_if_missing) if row is not None else None
-
-
-def _given(arguments: Arguments | None, rate: Parameter, otherwise: float) -> Values:
-    given, values = argument(arguments, rate.name, rate.position) if arguments is not None else (True, frozenset())
-    return values if given else frozenset((Constant(otherwise),))
-
-
-def _may_drop(event: Event) -> bool:
-    rates = _rates(event) or frozenset()
-    known = [one.value for one in rates if isinstance(one, Constant)]
-    return any(known) or not known
-
-
-def _is_sure(event: Event) -> bool:
-    return any(isinstance(one, Constant) and bool(one.value) for one in _rates(event) or () if one is not UNKNOWN)
+    events = [one for one in program.walker.calling(functions) if rates_of(one) is not None]
+    return min(filter(may_drop, events), key=lambda one: not surely_drops(one), default=None)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base
-from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.operations import Operation
-from torchrepro_lint.program.running.callers import BASES_THAT_CALL_NOTHING, frame_without_callers, is_called_unseen
+from torchrepro_lint.program.running.callers import BASES_THAT_CALL_NOTHING, is_called_unseen
+from torchrepro_lint.program.running.classes_around import class_of_method
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -38,10 +38,9 @@ def _method_around(scope: Scope) -> Scope | None:
 
 
 def _is_plain_network(program: Program, operation: Operation, method: Scope) -> bool:
-    cls = method.parent
-    if cls is None or cls.parent is None or not isinstance(cls.node, tree.ClassDef):
+    value = class_of_method(program.ev, operation.frame.facts, method)
+    if value is None:
         return False
-    value = ClassValue(cls.node, frame_without_callers(program.ev, operation.frame.facts, cls.parent))
     bases = external_bases(program.ev, value)
     return (
         "torch.nn.Module" in bases

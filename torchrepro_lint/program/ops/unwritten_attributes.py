@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ops.memory_uses import memory_use
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ _FILLS_UNNAMED = re.compile(
 
 def read_of_attribute(program: Program, made: Operation, target: tree.Attribute) -> Site | None:
     """The first read of `self.name`, to which fresh memory is bound, where no use of that name anywhere writes."""
-    cls = _class_around(program, made)
+    cls = class_of_method(program.ev, made.frame.facts, made.frame.scope)
     if not isinstance(target.value, tree.Name) or cls is None or target.value.id != made.frame.scope.self_name:
         return None
     bases = attributes.external_bases(program.ev, cls)
@@ -51,13 +52,6 @@ def read_of_attribute(program: Program, made: Operation, target: tree.Attribute)
             elif kind not in ("reads", "form"):
                 return None
     return min(reads, key=lambda site: site.number, default=None)
-
-
-def _class_around(program: Program, made: Operation) -> ClassValue | None:
-    scope = made.frame.scope.parent
-    if scope is None or not isinstance(scope.node, tree.ClassDef) or scope.parent is None:
-        return None
-    return ClassValue(scope.node, frame_without_callers(program.ev, made.frame.facts, scope.parent))
 
 
 def _may_be_filled(program: Program, made: Operation, target: tree.Attribute) -> bool:

@@ -13,9 +13,9 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.knowledge.stepped_states import SteppedState, stepped_states
 from torchrepro_lint.program.evaluation.classes import mro
-from torchrepro_lint.program.evaluation.values import ClassValue, Constant, ExternalObject, Site, Value
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value
 from torchrepro_lint.program.ordering.checkpoints import resumed_checkpoints
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, never_together, ways
@@ -79,13 +79,13 @@ def _ways(program: Program, one: KnownCall) -> tuple[Way, ...]:
 
 
 def _are_of_one_run(program: Program, one: KnownCall, other: KnownCall) -> bool:
-    """Whether two places may run in one run: a function, or the code of a module, comes by both, and not in two arms of
-    one `if`; or an object of one class has both as parts of its methods.
+    """Whether one run may execute two places: what calls both does not do so in two arms of one `if`; or, where nothing
+    in sight calls both, they are in methods of one class, or of a class and its base.
     """
     met = _meet(program, one, other)
     if met is not None:
         return met
-    cls, of_other = _class_around(program, one), _class_around(program, other)
+    cls, of_other = (class_of_method(program.ev, each.facts, each.scope) for each in (one, other))
     return (
         cls is not None
         and of_other is not None
@@ -94,19 +94,12 @@ def _are_of_one_run(program: Program, one: KnownCall, other: KnownCall) -> bool:
 
 
 def _meet(program: Program, one: KnownCall, other: KnownCall) -> bool | None:
-    """The same, by what is seen to call both; None where nothing in sight comes by both."""
+    """Whether what calls two places may execute both in one run; None where nothing in sight calls both."""
     first, second = _ways(program, one), _ways(program, other)
     scopes = {waypoint.scope for way in first for waypoint in way}
     if any(waypoint.scope in scopes for way in second for waypoint in way):
         return not never_together(first, second)
     return None
-
-
-def _class_around(program: Program, one: KnownCall) -> ClassValue | None:
-    around = one.scope.parent
-    if around is None or not isinstance(around.node, tree.ClassDef) or around.parent is None:
-        return None
-    return ClassValue(around.node, frame_without_callers(program.ev, one.facts, around.parent))
 
 
 def _says_the_epoch(program: Program, group: list[KnownCall], kind: SteppedState) -> bool:

@@ -9,7 +9,7 @@ unresolved.py         why a call could not be followed
 Backwards, from a place to what runs it:
 ways.py               the ways in which a statement comes to run
 partings.py           where the ways to two events part
-callers.py            the frames in which a scope runs
+callers.py            the frames in which a scope runs; classes_around.py: the class of a method
 way_frames.py         whether the calls of a way come to where it leads
 call_index.py         calls by name: where to look for callers
 indirect_calls.py     calls through a parameter, an element, an attribute or a result that holds a function

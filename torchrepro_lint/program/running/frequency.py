@@ -22,13 +22,14 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.training_hooks import asks_again
 from torchrepro_lint.program.evaluation.classes import external_bases
-from torchrepro_lint.program.evaluation.values import UNKNOWN, ClassValue, MemberOf, Site
+from torchrepro_lint.program.evaluation.values import UNKNOWN, MemberOf, Site
 from torchrepro_lint.program.running.call_index import calls_in
 from torchrepro_lint.program.running.callers import (
     BASES_THAT_CALL_NOTHING,
     frame_without_callers,
     is_called_unseen,
 )
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.epochs import (
     is_endless,
     is_epoch_loop,
@@ -342,8 +343,8 @@ def _of_the_end(program: Program, way: Way) -> Frequency:
         return _ONCE
     if is_called_unseen(node.name) and node.name != "__init__":
         return Frequency(Often.AGAIN, f"{_called(end.scope)} is called many times, by calls that are not in sight")
-    if around is not None and isinstance(around.node, tree.ClassDef) and around.parent is not None:
-        cls = ClassValue(around.node, frame_without_callers(ev, end.facts, around.parent))
+    cls = class_of_method(ev, end.facts, end.scope)
+    if cls is not None:
         bases = external_bases(ev, cls)
         option = next((found for base in bases if (found := asks_again(canonical(base), node.name)) is not None), None)
         if option is not None:

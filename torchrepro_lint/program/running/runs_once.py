@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.evaluation.values import ClassValue
-from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import calling_places, making_places
+from torchrepro_lint.program.running.classes_around import class_of_method
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -39,7 +38,5 @@ def runs_once(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int, depth:
 
 def _places(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[NamedCall, ...]:
     """What calls a function, and for an `__init__` what makes the objects."""
-    cls = scope.parent
-    if scope.name == "__init__" and cls is not None and cls.parent is not None and isinstance(cls.node, tree.ClassDef):
-        return making_places(ev, ClassValue(cls.node, frame_without_callers(ev, facts, cls.parent)))
-    return calling_places(ev, facts, scope)
+    cls = class_of_method(ev, facts, scope) if scope.name == "__init__" else None
+    return making_places(ev, cls) if cls is not None else calling_places(ev, facts, scope)

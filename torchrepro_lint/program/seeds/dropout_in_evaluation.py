@@ -17,9 +17,9 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.dropout_calls import DropoutCall, dropout_calls
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.evaluation.values import ClassValue, Constant, Site
+from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ops.tensor_values import is_network_class
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.guards import Place, guards, left_before
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.named_uses import is_left_over
@@ -118,11 +118,8 @@ def _layer(program: Program, group: list[KnownCall]) -> LastingDropout | None:
 
 def _is_in_a_module(program: Program, one: KnownCall) -> bool:
     """Whether the call is in a method of a `torch.nn.Module`, with the module at hand as `self`."""
-    cls = one.scope.parent
-    if one.scope.self_name is None or cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
-        return False
-    around = frame_without_callers(program.ev, one.facts, cls.parent)
-    return is_network_class(program.ev, ClassValue(cls.node, around))
+    cls = class_of_method(program.ev, one.facts, one.scope) if one.scope.self_name is not None else None
+    return cls is not None and is_network_class(program.ev, cls)
 
 
 # --- where it runs ------------------------------------------------------------------------------------------------

@@ -8,16 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
-from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ops.dropout_rates import is_of_a_layer, may_drop
 from torchrepro_lint.program.ops.regions import is_without_grad
 from torchrepro_lint.program.running.entry_path import EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -54,7 +53,7 @@ _WITHOUT_GRADIENT = re.compile(rb"no_grad|inference_mode")
 
 def _evaluations(run: EntryRun) -> Iterator[Evaluation]:
     for event in run.events:
-        if event.note == IN_TRAINING or not _drops(event):
+        if event.note == IN_TRAINING or not (is_of_a_layer(event) and may_drop(event)):
             continue
         for index, link in enumerate(event.chain):
             place = place_of(run.program.ev, link.site) if link.note.startswith("calls ") else None
@@ -62,15 +61,6 @@ def _evaluations(run: EntryRun) -> Iterator[Evaluation]:
                 if _is_evaluation(run, event, index, place):
                     yield Evaluation(link.site, event, event.chain[index:])
                 break
-
-
-def _drops(event: Event) -> bool:
-    name, _, method = event.name.rpartition(".")
-    if method not in ("__call__", "forward") or name not in known_calls("dropout_layers"):
-        return False
-    made = event.receiver.arguments if isinstance(event.receiver, ExternalObject) else None
-    known = [one.value for one in argument(made, "p", 0)[1] if isinstance(one, Constant)] if made is not None else []
-    return not known or any(known)
 
 
 def _is_evaluation(run: EntryRun, event: Event, index: int, place: Place) -> bool:

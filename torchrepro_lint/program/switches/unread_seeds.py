@@ -59,14 +59,13 @@ def draws_something(program: Program, path: Path) -> bool:
     """Whether a program that starts in a file draws a random number, or may: it makes a loader, or cannot be followed
     to its end.
     """
-    for run in entry_runs(program):
-        if run.entry.path != path:
-            continue
+    runs = [run for run in entry_runs(program) if run.entry.path == path]
+    for run in runs:
         if run.incomplete or any(any(loaders_of(program, run, with_workers=flag)) for flag in (False, True)):
             return True
         if any(first_draw(program, run, rng) is not None for rng in MAIN_RNGS):
             return True
-    return all(run.entry.path != path for run in entry_runs(program))
+    return not runs
 
 
 def _declarations(facts: ModuleFacts) -> Iterator[tree.Call]:

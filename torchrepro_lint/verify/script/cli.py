@@ -40,8 +40,8 @@ class ScriptOptions:
 
     `command` is the script, or `-m` and a module, and its own arguments; `halves` are the two that resume. `report` is
     the page to write. `steps` is the number of optimizer steps after which each run ends, and with `scratch` each run
-    writes into a folder of its own. At most `jobs` runs are made at a time. The
-    script is started in `ranks` processes, as torchrun does, or in one as usual where that is 0.
+    writes into a folder of its own. At most `jobs` runs are made at a time. The script is
+    started in `ranks` processes, as torchrun does, or in one as usual where that is 0.
     """
 
     command: tuple[str, ...]

@@ -105,8 +105,8 @@ class Header:
     `command` is the script, or `-m` and the module, and its arguments. `folder` is the working directory. `stage` is
     how closely it was watched: 1, or 2 for every operation and draw. `run` counts from 1. `perturbation` names the one
     thing that was varied. `started` is the time in ISO 8601. `steps` is the number of optimizer steps after which the
-    run was to end; None for no limit. `ranks` is the number of processes that
-    the script was started in as torchrun does; 0 where it was started as usual.
+    run was to end; None for no limit. `ranks` is the number of processes in which the
+    script was started, as torchrun does; 0 where it was started as usual.
     """
 
     command: tuple[str, ...]

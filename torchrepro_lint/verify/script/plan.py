@@ -27,8 +27,7 @@ class Plan:
     a second stream keeps a GPU busy meanwhile: what depends on timing there then shows sooner. With `steps`, each
     process ends after so many optimizer steps (see `watch/limit.py`). With `settings`, what each step is made
     with is told. With `ticking`, the clock goes on by the same little at each call: times agree in all runs.
-    The script is started in `ranks` processes, as torchrun does, or in one as usual
-    where that is 0.
+    The script is started in `ranks` processes, as torchrun does, or in one as usual where that is 0.
     """
 
     path: str
