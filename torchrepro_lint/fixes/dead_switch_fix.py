@@ -44,9 +44,33 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
             if edit is None:
                 return None, "the statement assigns to something else too"
             return Fix(Applicability.SAFE, f"Call {dead.name}", (edit,)), None
+        case "dropped":
+            return _seeding_instead(program, document, target, dead)
         case "not-called":
             return None, "the seed to pass is not known"
     return None, "a comparison may be meant"
+
+
+def _seeding_instead(
+    program: Program, document: Document, target: cst.BaseExpression, dead: DeadSwitch
+) -> tuple[Fix | None, str | None]:
+    """`np.random.seed(seed)` for `np.random.default_rng(seed)`. Beside another seed it is as safe as one for what a
+    program leaves out; alone, it would begin the global generator anew each time its function is called.
+    """
+    statement = dead.statement
+    assert isinstance(statement, tree.ExprStmt) and isinstance(statement.value, tree.Call)
+    (argument, *more) = statement.value.args
+    if more or argument.star or not isinstance(target, cst.Attribute):
+        return None, f"call `{dead.meant}` with the seed"
+    edits = [document.replacement(*document.span(target.attr), last_part(dead.meant))]
+    if argument.keyword is not None:
+        span = program.parsed(dead.frame.facts.path).span(argument.value.site)
+        node = document.node_at(*program.parsed(dead.frame.facts.path).span(statement.value.site), cst.Call)
+        if node is None:
+            return None, f"call `{dead.meant}` with the seed"
+        edits.append(document.replacement(*document.span(node.args[0]), document.text[slice(*span)]))
+    beside = any(one.frame.scope is dead.frame.scope for one in program.evidence_of("seed"))
+    return Fix(Applicability.SAFE if beside else Applicability.UNSAFE, f"Call {dead.meant}", tuple(edits)), None
 
 
 def _is_against_the_program(program: Program, dead: DeadSwitch) -> bool:

@@ -1,14 +1,20 @@
-"""Assignments that look like a switch and reach none: which attribute of torch a misspelt or misplaced name means."""
+"""Statements that look like a switch or a seed and reach none: which attribute of torch a misspelt or misplaced name
+means, and which generators are lost where nothing keeps them (dead_switches.toml).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
 
-__all__ = ["backend_attributes", "meant_attribute"]
+__all__ = ["DroppedGenerator", "backend_attributes", "dropped_generators", "meant_attribute"]
+
+_FILE = "dead_switches.toml"
 
 _MOST_EDITS = 2
 _MOST_EDITS_OF_A_LONG_NAME = 3
@@ -18,6 +24,26 @@ _HOMES = ("torch", "torch.backend", "torch.backends", "torch.cuda", "torch.cudnn
 
 #: Names that say by themselves which switch is meant, wherever they are assigned.
 _TELLING = ("deterministic", "benchmark", "allow_tf32")
+
+
+@dataclass(frozen=True, slots=True)
+class DroppedGenerator:
+    """A call that makes a generator: `meant` is the one that seeds the global generator `rng` with the same argument."""
+
+    meant: str
+    rng: str
+
+
+@cache
+def dropped_generators() -> Mapping[str, DroppedGenerator]:
+    """The calls by their canonical names."""
+    found: dict[str, DroppedGenerator] = {}
+    for row in read_toml(_FILE)["dropped"]:
+        if not row.get("source"):
+            raise DataFileError(f"{_FILE}: {row['names']} without a source")
+        one = DroppedGenerator(row["meant"], row["seeds"])
+        found.update((canonical(name), one) for text in row["names"] for name in expand_names(text))
+    return found
 
 
 @cache

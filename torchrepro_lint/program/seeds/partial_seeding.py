@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.dead_switches import dropped_generators
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
@@ -18,6 +19,7 @@ from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.seeding_places import in_two_arms, is_of_objects_made_elsewhere
+from torchrepro_lint.program.switches.dead_switches import dropped_in
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import Effect
 
@@ -78,6 +80,10 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not blocks:
             continue
         block = _block(run, blocks)
+        dropped = {dropped_generators()[one.name].rng for one in dropped_in(program, block.frame.facts, block.frame.scope)}
+        draws = {rng: draw for rng, draw in draws.items() if rng not in dropped}  # TRL305 speaks of these
+        if not draws:
+            continue
         _, known = found.setdefault(block.site, (block, {}))
         for rng, draw in draws.items():
             known.setdefault(rng, draw)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, Store
-from torchrepro_lint.knowledge.dead_switches import backend_attributes, meant_attribute
+from torchrepro_lint.knowledge.dead_switches import backend_attributes, dropped_generators, meant_attribute
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call
 from torchrepro_lint.program.evaluation.command_line import is_parsed
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["DeadSwitch", "dead_switches"]
+__all__ = ["DeadSwitch", "dead_switches", "dropped_in"]
 
-_WORDS = re.compile(rb"cudnn|torch\.backend|torch\.cuda|seed|determinis|benchmark")
+_WORDS = re.compile(rb"cudnn|torch\.backend|torch\.cuda|seed|determinis|benchmark|\bRandom\(|RandomState|default_rng")
 
-Fault = Literal["misspelt", "unbound", "assigned-over", "not-called", "compared"]
+Fault = Literal["misspelt", "unbound", "assigned-over", "not-called", "compared", "dropped"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,8 @@ class DeadSwitch:
 
     `misspelt`: no attribute of that name is read by torch; `unbound`: the name `cudnn` means nothing in the file;
     `assigned-over`: a function is replaced by a value; `not-called`: a function is named and not called; `compared`:
-    `==` stands in the place of `=`. `target` is the expression to repair.
+    `==` stands in the place of `=`; `dropped`: a generator is made with a seed, and nothing keeps it. `target` is the
+    expression to repair.
     """
 
     fault: Fault
@@ -65,7 +66,7 @@ def dead_switches(program: Program) -> Iterator[DeadSwitch]:
             continue
         for scope in facts.walk_scopes():
             ev.begin_question()
-            found = [*_stores(ev, facts, scope), *_expressions(ev, facts, scope)]
+            found = [*_stores(ev, facts, scope), *_expressions(ev, facts, scope), *_dropped(program, facts, scope)]
             yield from sorted(found, key=lambda one: one.statement.site)
 
 
@@ -183,3 +184,31 @@ def _expressions(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[De
         wanted = name in backend_attributes() and not _is_seed_or_switch(name)
         if (fault == "not-called" and _is_seed_or_switch(name)) or (fault == "compared" and wanted):
             yield DeadSwitch(fault, name, name, statement, named, None, frame)
+
+
+# --- generators that nothing keeps --------------------------------------------------------------------------------
+
+
+def dropped_in(program: Program, facts: ModuleFacts, scope: Scope) -> Sequence[DeadSwitch]:
+    """The generators that a scope makes with a seed and drops, so that the seed reaches no draw. Where the scope also
+    seeds the global generator of the same kind, nothing is missing.
+    """
+    return program.once(("dropped generators", id(scope)), lambda: tuple(_dropped(program, facts, scope)))
+
+
+def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
+    node = scope.node
+    body = facts.body if node is None else node.body if isinstance(node, tree.FunctionDef) else ()
+    for statement in own_statements(body):
+        match statement:
+            case tree.ExprStmt(value=tree.Call(func=tree.Attribute() | tree.Name() as func, args=(tree.Arg(), *_))):
+                frame = frame_without_callers(program.ev, facts, scope)
+                names = {canonical(v.name) for v in program.ev.values(func, frame) if isinstance(v, External)}
+                name = names.pop() if len(names) == 1 else ""
+                known = dropped_generators().get(name)
+                if known is not None and not _seeds(program, scope, known.rng):
+                    yield DeadSwitch("dropped", name, known.meant, statement, func, None, frame)
+
+
+def _seeds(program: Program, scope: Scope, rng: str) -> bool:
+    return any(one.frame.scope is scope and rng in one.seeds for one in program.evidence_of("seed"))

@@ -4,12 +4,14 @@ What it does
     Finds code that looks like a seed or a switch and does nothing: a misspelt attribute (`cudnn.determinstic`,
     `cudnn.benchmarks`), one in the wrong place (`torch.backends.cuda.deterministic`), an assignment to a function
     (`torch.manual_seed = 100`), a function that is named but not called (`torch.manual_seed`), `==` instead of `=`,
-    `cudnn` without an import, and an option `--seed` of the command line that nothing reads.
+    a generator that is made with a seed and not kept (`np.random.default_rng(seed)` as a statement), `cudnn` without an
+    import, and an option `--seed` of the command line that nothing reads.
 
 Why is this bad?
     Python allows an assignment to any attribute of a module, but torch never reads this one. The program runs, says
     that it is deterministic, and is not. If `cudnn` is not imported, it stops with a NameError. Who passes `--seed 7`
-    believes that the run can be repeated.
+    believes that the run can be repeated. `random.Random(0)` and `np.random.RandomState(0)` do not seed the functions of
+    `random` and `np.random`: they make another generator.
 
 Example
     ```python
@@ -38,12 +40,15 @@ Fix safety
     Safe: writes the attribute or the call that is meant. The line had no effect before, and does what it says
     afterwards. Unsafe for `enabled`, which would turn cuDNN off and make each run several times slower. There is no fix
     if the argument of a call is not known, nor for a misspelt `benchmark = True` in a program that asks for
-    determinism: it would turn on what makes runs differ.
+    determinism: it would turn on what makes runs differ. A generator that nothing keeps becomes a call of `random.seed`
+    or `np.random.seed`: unsafe where nothing else is seeded beside it, since it would begin the global generator anew each
+    time its function is called.
 
 Not reported
     - Names that are bound to anything other than torch's modules.
     - Mocks (a callable on the right-hand side) and tests.
     - Attributes whose names are not close to a real one.
+    - A generator that nothing keeps in a function that seeds the global generator as well: nothing is missing.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
     - Options for a seed in programs that draw nothing: reported in the `strict` profile only.
 
@@ -96,4 +101,6 @@ def _message(dead: DeadSwitch) -> str:
             return f"this overwrites the function `{dead.name}` with a value instead of calling it"
         case "not-called":
             return f"this names the function `{dead.name}` without calling it"
+        case "dropped":
+            return f"`{dead.name}` makes a generator that nothing keeps, so its seed reaches no draw: write `{dead.meant}`"
     return f"this compares `{dead.name}` instead of setting it"
