@@ -28,7 +28,7 @@ _TELLING = ("deterministic", "benchmark", "allow_tf32")
 
 @dataclass(frozen=True, slots=True)
 class DroppedGenerator:
-    """A call that makes a generator: `meant` is the one that seeds the global generator `rng` with the same argument."""
+    """A call that makes a generator. `meant` seeds the global generator `rng`, with the same argument."""
 
     meant: str
     rng: str

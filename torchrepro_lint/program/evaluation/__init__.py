@@ -41,6 +41,7 @@ changes.py           what is done to them after they were made; aliases.py: unde
 class_changes.py     what is put into those of a class; method_changes.py: into those of an object
 handed_lists.py      what functions do to those that they are passed
 held_lists.py        lists that pipelines of libraries keep
+module_containers.py     what `nn.ModuleList` and its like hold
 joining.py           what many calls have changed, as one
 
 Chosen by name:

@@ -16,6 +16,7 @@ from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict, read_from_outside
 from torchrepro_lint.program.evaluation.dict_subclasses import dict_of
 from torchrepro_lint.program.evaluation.instantiation import instantiated
+from torchrepro_lint.program.evaluation.module_containers import held_modules
 from torchrepro_lint.program.evaluation.named_tuples import MAKER, made_by_namedtuple
 from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
@@ -167,6 +168,11 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
         case ExternalObject(name=name):
             if attr in method_words("gives_receiver"):
                 return values_of(receiver)
+            if modules := held_modules(receiver):
+                dicts = (one for one in modules if isinstance(one, DictValue))
+                given = union(*(_dict_method(ev, one, attr, arguments) for one in dicts))
+                if given and attr in ("items", "values"):
+                    return union(given, unknown())
             if is_registry(receiver) and attr in ("get", "build", "__getitem__"):
                 entries = registered(ev, receiver)
                 return ev.call_all(entries, Arguments((), (), True, True), site) if attr == "build" else entries

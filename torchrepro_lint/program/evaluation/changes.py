@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.handed_lists import Handing, after_handing, handings
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
 from torchrepro_lint.program.evaluation.joining import joined, opened
+from torchrepro_lint.program.evaluation.module_containers import held_modules, holding_modules, is_changeable
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -86,7 +87,7 @@ def after_stages(ev: Evaluator, node: tree.Subscript, values: Values, frame: Fra
 
 
 def _is_changed_in_place(value: Value) -> bool:
-    if isinstance(value, (DictValue, SequenceValue)) or any(held_lists(value)):
+    if is_changeable(value) or any(held_lists(value)):
         return True
     return any(_stage(value, method) for method in _STAGE_CHANGES)
 
@@ -294,6 +295,9 @@ def _all_changed(ev: Evaluator, values: Values, change: Touch, certain: bool, fr
 
 
 def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bool, frame: Frame) -> Values:
+    if modules := held_modules(value):
+        held = union(*(_changed(ev, one, change, certain, frame) for one in modules))
+        return values_of(holding_modules(value, held))
     if isinstance(change, tree.Call):
         assert isinstance(change.func, tree.Attribute)
         arguments = ev.arguments(change.args, frame)

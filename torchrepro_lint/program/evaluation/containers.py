@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.loaders import loader_class
+from torchrepro_lint.program.evaluation.module_containers import elements_of, held_modules, named_element
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -58,6 +59,8 @@ def elements(ev: Evaluator, values: Values) -> Values:
                     parts.append(ev.call_all(getters, Arguments((unknown(),)), None) if getters else unknown())
             case ExternalObject(name=name) if name == TENSOR:
                 parts.append(values_of(value))
+            case ExternalObject() if modules := held_modules(value):
+                parts.append(elements_of(modules))
             case _:
                 parts.append(unknown())
     return union(*parts) if parts else NOTHING
@@ -136,6 +139,8 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
                 parts.append(values_of(value))
             case ExternalObject() if is_registry(value):
                 parts.append(registered(ev, value))
+            case ExternalObject() if modules := held_modules(value):
+                parts.append(named_element(modules))
             case ExternalObject(name=name) if (item := external_callable(f"{name}.__getitem__")) and item.returns:
                 if item.gives_receiver:
                     parts.append(part_of(value, constant))

@@ -14,14 +14,13 @@ from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.dataclass_fields import post_init_arguments
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.joining import joined, repeated
+from torchrepro_lint.program.evaluation.module_containers import is_changeable
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     Arguments,
     ClassValue,
-    DictValue,
     FunctionValue,
     Instance,
-    SequenceValue,
     Values,
     union,
     values_of,
@@ -53,7 +52,7 @@ def with_method_changes(ev: Evaluator, instance: Instance, attr: str, values: Va
 
 def with_called_changes(ev: Evaluator, values: Values, attr: str, start: int, end: int, frame: Frame) -> Values:
     """The list or dict `self.attr` with what the methods that are called on `self` between two places put into it."""
-    if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
+    if not any(is_changeable(value) for value in values):
         return values
     called = {name for name, site in _own_calls(frame.scope) if start < site < end}
     for receiver in ordered(frame.receiver()) if called else ():
@@ -108,7 +107,7 @@ def with_changes_on(
     `concerns` says of a function, and the name that the object has in it, whether it does anything; `change` gives what
     they are after it has run in a frame.
     """
-    if not any(isinstance(value, (DictValue, SequenceValue)) for value in values):
+    if not any(is_changeable(value) for value in values):
         return values
     init = {id(frame.scope): frame for _, frame in init_frames(ev, instance)}
     for base in classes.mro(ev, instance.cls):

@@ -40,7 +40,7 @@ _SEEDS = re.compile(rb"seed", re.IGNORECASE)
 TRAINS = "takes a step of a training"
 #: The note of the event that says that processes begin afresh, and seed nothing.
 SEEDS_NOTHING = "starts processes that seed nothing"
-#: The note of what is under `if self.training:`.
+#: The note of what is under `if self.training:`, and of what its condition draws (`self.training and draw()`).
 IN_TRAINING = "while a model is in training mode"
 
 
@@ -128,6 +128,7 @@ class EntryWalker(Walker):
                 return False
             case tree.If(test=test, body=body, orelse=orelse) if _asks_for_training(test):
                 inside = Found()
+                self._expression(test, frame, inside)
                 self._block(body, frame, inside)
                 out.extend(replace(event, note=event.note or IN_TRAINING) for event in inside)
                 self._block(orelse, frame, out)

@@ -80,8 +80,10 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not blocks:
             continue
         block = _block(run, blocks)
-        dropped = {dropped_generators()[one.name].rng for one in dropped_in(program, block.frame.facts, block.frame.scope)}
-        draws = {rng: draw for rng, draw in draws.items() if rng not in dropped}  # TRL305 speaks of these
+        # Of a generator that is made beside the block and not kept TRL305 speaks.
+        dropped = dropped_in(program, block.frame.facts, block.frame.scope)
+        left = {dropped_generators()[one.name].rng for one in dropped}
+        draws = {rng: draw for rng, draw in draws.items() if rng not in left}
         if not draws:
             continue
         _, known = found.setdefault(block.site, (block, {}))

@@ -10,8 +10,8 @@ What it does
 Why is this bad?
     Python allows an assignment to any attribute of a module, but torch never reads this one. The program runs, says
     that it is deterministic, and is not. If `cudnn` is not imported, it stops with a NameError. Who passes `--seed 7`
-    believes that the run can be repeated. `random.Random(0)` and `np.random.RandomState(0)` do not seed the functions of
-    `random` and `np.random`: they make another generator.
+    believes that the run can be repeated. `random.Random(0)` and `np.random.RandomState(0)` do not seed the functions
+    of `random` and `np.random`: they make another generator.
 
 Example
     ```python
@@ -41,8 +41,8 @@ Fix safety
     afterwards. Unsafe for `enabled`, which would turn cuDNN off and make each run several times slower. There is no fix
     if the argument of a call is not known, nor for a misspelt `benchmark = True` in a program that asks for
     determinism: it would turn on what makes runs differ. A generator that nothing keeps becomes a call of `random.seed`
-    or `np.random.seed`: unsafe where nothing else is seeded beside it, since it would begin the global generator anew each
-    time its function is called.
+    or `np.random.seed`. That is unsafe where nothing else is seeded beside it, since it would begin the global
+    generator anew each time its function is called.
 
 Not reported
     - Names that are bound to anything other than torch's modules.
@@ -102,5 +102,7 @@ def _message(dead: DeadSwitch) -> str:
         case "not-called":
             return f"this names the function `{dead.name}` without calling it"
         case "dropped":
-            return f"`{dead.name}` makes a generator that nothing keeps, so its seed reaches no draw: write `{dead.meant}`"
+            return (
+                f"`{dead.name}` makes a generator that nothing keeps, so its seed reaches no draw: write `{dead.meant}`"
+            )
     return f"this compares `{dead.name}` instead of setting it"

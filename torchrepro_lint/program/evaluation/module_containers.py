@@ -1,0 +1,76 @@
+"""The modules that `nn.ModuleList`, `nn.ModuleDict` and `nn.Sequential` hold, as a loop or an index takes them out.
+
+What is done to them elsewhere (`add_module`, a parent's `apply`) is not followed, so that an element may always be
+anything else as well.
+"""
+
+from __future__ import annotations
+
+from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
+    Arguments,
+    DictValue,
+    ExternalObject,
+    SequenceValue,
+    Value,
+    Values,
+    union,
+    unknown,
+    values_of,
+)
+
+__all__ = ["elements_of", "held_modules", "holding_modules", "is_changeable", "named_element"]
+
+
+def held_modules(value: Value) -> Values:
+    """The lists or dicts of modules that a container of modules can hold; nothing for other values."""
+    match value:
+        case ExternalObject(name="torch.nn.ModuleList", arguments=Arguments() as given):
+            return _given(given) or (NOTHING if _may_be_given(given) else values_of(SequenceValue("list", (), NOTHING)))
+        case ExternalObject(name="torch.nn.ModuleDict", arguments=Arguments() as given):
+            return _given(given) or (NOTHING if _may_be_given(given) else values_of(DictValue((), False)))
+        case ExternalObject(name="torch.nn.Sequential", arguments=Arguments(positional=layers, open_positional=False)):
+            return values_of(SequenceValue("list", layers, NOTHING))
+    return NOTHING
+
+
+def _given(given: Arguments) -> Values:
+    keyword = given.keyword("modules")
+    values = keyword[0] if keyword is not None else given.positional[0] if given.positional else NOTHING
+    return frozenset(one for one in values if isinstance(one, (SequenceValue, DictValue)))
+
+
+def _may_be_given(given: Arguments) -> bool:
+    return bool(given.positional or given.keywords or given.open_positional or given.open_keywords)
+
+
+def holding_modules(value: Value, held: Values) -> Value:
+    """The container with other modules in it."""
+    match value:
+        case ExternalObject(name="torch.nn.Sequential", site=site):
+            parts = [one.items or (one.elements(),) for one in held if isinstance(one, SequenceValue)]
+            return ExternalObject(value.name, Arguments(parts[0]) if len(parts) == 1 else None, site)
+        case ExternalObject(site=site):
+            return ExternalObject(value.name, Arguments((held,)), site)
+    return value
+
+
+def is_changeable(value: Value) -> bool:
+    """Whether a value is a list, a dict or a container of modules, to which something can be added in place."""
+    return isinstance(value, (DictValue, SequenceValue)) or bool(held_modules(value))
+
+
+def elements_of(held: Values) -> Values:
+    """What a loop over a container of modules gives: of a dict the keys."""
+    parts = [one.elements() for one in held if isinstance(one, SequenceValue)]
+    return union(*parts, unknown())
+
+
+def named_element(held: Values) -> Values:
+    """What indexing a container of modules gives, whatever the index is."""
+    parts = [
+        one.all_values() if isinstance(one, DictValue) else one.elements()
+        for one in held
+        if isinstance(one, (SequenceValue, DictValue))
+    ]
+    return union(*parts, unknown())
