@@ -16,7 +16,9 @@ TEMPLATE = "import torch\nfrom {{ cookiecutter.package }} import train\ntorch.ma
 PART = "# How to train.\n\n    model.eval()\n    torch.manual_seed(0)\n"
 CELLS = "import torch\n!pip install timm\ntorch.manual_seed(0)\n"
 SLIP = "import torch\ntorch.manual_seed(0\n"
-KINDS = {"a Python 2 file": OLD, "a template": TEMPLATE, "a part": PART, "cells": CELLS}
+#: A slip in what has nothing to do with torch, as a script of another framework beside the training.
+ELSEWHERE = "import numpy as np\nimport tensorflow as tf\nx = np.random.rand(2) print(x)\n"
+KINDS = {"a Python 2 file": OLD, "a template": TEMPLATE, "a part": PART, "cells": CELLS, "no torch": ELSEWHERE}
 
 
 def _root(write, files: dict[str, str]) -> Path:
@@ -55,6 +57,17 @@ def test_a_slip_is_reported_whoever_imports_it(write, text: str) -> None:
     assert (finding.code, finding.severity) == ("TRL900", Severity.ERROR)
 
 
+def test_a_notebook_from_before_jupyter_is_only_counted(write) -> None:
+    root = _root(write, {"a.ipynb": json.dumps({"nbformat": 3, "worksheets": ["torch"]})})
+    report = check([root])
+    assert report.findings == ()
+    assert report.left.unread == (root / "a.ipynb",)
+    (finding,) = check([root / "a.ipynb"]).findings
+    assert (finding.code, finding.severity) == ("TRL900", Severity.WARNING)
+    newer = _root(write, {"a.ipynb": json.dumps({"nbformat": 5, "cells": ["torch"]})})
+    assert [one.severity for one in check([newer]).findings] == [Severity.ERROR]
+
+
 def test_a_cell_for_python_2_is_only_counted(write) -> None:
     cells = [
         {"cell_type": "code", "source": [line], "metadata": {}, "outputs": []}
@@ -80,8 +93,8 @@ def test_the_line_about_them(write, capsys, monkeypatch: pytest.MonkeyPatch) -> 
     root = _root(write, {f"old{number}.py": OLD for number in range(5)})
     monkeypatch.chdir(root)
     line = (
-        "5 files are for Python 2, templates or parts, and nothing imports them (old0.py, old1.py, old2.py and 2 more): "
-        "--profile strict shows what cannot be read."
+        "5 files are for Python 2, templates, parts or without torch, and nothing imports them (old0.py, old1.py, "
+        "old2.py and 2 more): --profile strict shows what cannot be read."
     )
     assert main([".", "--no-cache"]) == 0
     assert capsys.readouterr().out == f"Found no errors or warnings.\n{line}\n"

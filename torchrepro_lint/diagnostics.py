@@ -143,7 +143,8 @@ class LeftToStrict:
     """What a run leaves to the strict profile.
 
     `programs` are the files in which programs start that do not want to repeat, and `findings` is how many findings
-    concern no other programs. `unread` are files for Python 2, templates and the like, which nothing imports.
+    concern no other programs. `unread` are files for Python 2, templates and the like, which
+    nothing imports and which cannot be read.
     """
 
     programs: tuple[Path, ...] = ()

@@ -29,7 +29,7 @@ from torchrepro_lint.selection import (
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
-from torchrepro_lint.source.left_over import only_defines
+from torchrepro_lint.source.left_over import has_no_torch, only_defines
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.root import absolute
@@ -224,10 +224,13 @@ def _report(
 ) -> tuple[Report, Dependencies]:
     """The report before baselines are applied, and what it depends on."""
     overlay, read = analysis.overlay, analysis.read
-    candidates = of_interest(in_order(requested), projects, overlay, read)
-    findings = [one for one in candidates.broken if analysis.wants(one.location.path)]
+    candidates = of_interest(in_order(requested), projects, overlay, read, analysis.named)
+    findings: list[Finding] = []
     elsewhere: list[Finding] = []
     left: list[Finding] = []
+    for one in candidates.broken:
+        if analysis.wants(one.location.path):
+            (left if is_left_to_strict(one, projects.of(one.location.path).settings) else findings).append(one)
     errors: list[str] = []
     unsafe: set[Path] = set()
     dependencies = Dependencies()
@@ -357,10 +360,11 @@ def _unreadable(
     analysis: _Analysis, program: ProgramLike, path: Path, where: tuple[int, int, str], files: Set[Path]
 ) -> Finding:
     """The finding for a file that cannot be read, by who relies on it: somebody has named it, one of the `files`
-    imports it, or it is of a package for others, or does more than to define something.
+    imports it, or it is of a package for others, or does more than to define something, and that with torch.
     """
     is_relied_on = path in analysis.named or program.is_imported(path, files)
-    is_module = is_relied_on or program.is_offered(path) or not only_defines(_bytes_of(analysis, path))
+    data = _bytes_of(analysis, path)
+    is_module = is_relied_on or program.is_offered(path) or not (only_defines(data) or has_no_torch(data))
     return UNREADABLE_FILE.finding(path, *where, is_relied_on=is_relied_on, is_module=is_module)
 
 

@@ -35,8 +35,12 @@ class Candidates:
     notices: list[tuple[Path, str]] = field(default_factory=list)
 
 
-def of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], read: Read) -> Candidates:
-    """Those of the files that were asked about; what `overlay` holds counts in the place of what `read` gives."""
+def of_interest(
+    requested: Sequence[Path], projects: Projects, overlay: Mapping[Path, str], read: Read, named: Set[Path]
+) -> Candidates:
+    """Those of the files that were asked about; what `overlay` holds counts in the place of what `read` gives. The
+    files in `named` are those that somebody has named.
+    """
     candidates = Candidates()
     notices: list[tuple[Path, str]] = []
     for path in requested:
@@ -50,7 +54,9 @@ def of_interest(requested: Sequence[Path], projects: Projects, overlay: Mapping[
                     notices.append((path, source.notice))
         except SourceError as error:
             if not is_ignored(UNREADABLE_FILE, path, projects.of(path).settings):
-                candidates.broken.append(UNREADABLE_FILE.finding(path, error.row, error.column, error.reason))
+                candidates.broken.append(
+                    UNREADABLE_FILE.finding(path, error.row, error.column, error.reason, is_relied_on=path in named)
+                )
             continue
         if wanted:
             candidates.groups.setdefault(projects.of(path), []).append(path)

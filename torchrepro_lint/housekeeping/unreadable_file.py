@@ -8,10 +8,10 @@ What it does
     message names.
 
     What is written for Python 2, what is no module of any Python (a template, the text of a notebook, a part of a
-    file), and what only defines functions and classes, is reported where somebody relies on it: where the file is
-    named, by the command line, an editor or a hook, and where a file imports it that can be read and is checked. Of
-    others the run says at its end how many there are, and the
-    `strict` profile reports them.
+    file), a notebook in a format before Jupyter's, what only defines functions and classes, and what mentions neither
+    torch nor a library that trains with it, is reported where somebody relies on it: where the file is named, by the
+    command line, an editor or a hook, and where a file imports it that can be read and is checked. Of others the run
+    says at its end how many there are, and the `strict` profile reports them.
 
 Why is this bad?
     Nothing can be found in the file, and findings in other files may depend on what is in it.
@@ -70,7 +70,7 @@ class UnreadableFile:
     ) -> Finding:
         """The finding at a place, row and column from 1. `what` is what cannot be read, `file` or `cell`.
         `is_relied_on`: somebody has named the file, or a file imports it that can be read. `is_module`: it does more
-        than to define what nothing imports.
+        than to define what nothing imports, and mentions torch.
         """
         location = Location(path, Position(row, column), Position(row, column + 1))
         is_no_module = not is_module or is_meant_for_no_module(reason)

@@ -1,5 +1,5 @@
-"""What in a line an older Python reads, and the Python of today refuses as a syntax error; and what in it shows that a
-text is no module of any Python.
+"""What in a line an older Python reads, and the Python of today refuses as a syntax error; what in it shows that a
+text is no module of any Python; and notebooks that no Jupyter of today opens as they are.
 """
 
 from __future__ import annotations
@@ -10,10 +10,22 @@ from typing import Final
 
 from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 
-__all__ = ["BEGINS_INDENTED", "form_of_no_module", "is_meant_for_no_module", "is_of_an_older_python", "older_form"]
+__all__ = [
+    "BEGINS_INDENTED",
+    "NOTEBOOK_FORMAT",
+    "form_of_no_module",
+    "is_meant_for_no_module",
+    "is_of_an_older_python",
+    "older_form",
+]
 
 #: Why a part of a file cannot be read that was put into a file of its own.
 BEGINS_INDENTED: Final = "it begins with an indented line, as a part of a file does"
+
+#: How the reason begins why a notebook cannot be read whose format is not that of today; the number of it follows.
+NOTEBOOK_FORMAT: Final = "notebook format"
+#: Those of IPython, before Jupyter: nbformat.readthedocs.io/en/latest/changelog.html.
+_OLD_NOTEBOOKS: Final = tuple(f"{NOTEBOOK_FORMAT} {number}:" for number in (1, 2, 3))
 
 _TEXT: Final = re.compile("\"[^\"]*\"|'[^']*'")
 _PYTHON_2: Final = "2.7"
@@ -62,7 +74,9 @@ def is_of_an_older_python(reason: str) -> bool:
 
 def is_meant_for_no_module(reason: str) -> bool:
     """Whether the reason why a file cannot be read says that today's programs cannot contain it as it is: it is written
-    for Python 2, or is a template or a part of something.
+    for Python 2, or is a template or a part of something, or a notebook from before Jupyter.
     """
+    if reason.startswith(_OLD_NOTEBOOKS):
+        return True
     of_python_2 = any(reason == cause for _, cause, until in _forms() if until == _PYTHON_2)
     return of_python_2 or reason == BEGINS_INDENTED or any(reason == cause for _, cause in _no_modules())

@@ -36,6 +36,8 @@ _PUT_ASIDE: Final = re.compile(
 )
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
 _OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
+#: What an archive of a release adds to the name of a library.
+_VERSION: Final = re.compile(r"[-_]v?\d+(?:\.\d+)+\w*$")
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
 _SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
@@ -111,20 +113,26 @@ def _outer_root(root: Path) -> Path:
 
 
 def _is_library(program: Program, folders: tuple[str, ...]) -> bool:
-    """Whether a folder of the project has the name of a library that is another project's."""
+    """Whether a folder of the project has the name of a library that is another project's, as it is imported or as an
+    archive of it unpacks (`fairseq-0.10.2`).
+    """
     packages, words = copied_libraries(), copied_libraries(words=True)
-    distribution = packages.get(folders[-1].lower(), words.get(folders[-1]))
+    name = _VERSION.sub("", folders[-1])
+    distribution = packages.get(name.lower(), words.get(name))
     if distribution is None or distribution in program.once("names", lambda: _names(program.root)):
         return False
     folder = program.root.joinpath(*folders)
     inside = (one for one in program.project.files if one.is_relative_to(folder))
-    return folders[-1].lower() in packages or len(list(islice(inside, _MANY_FILES))) == _MANY_FILES
+    is_plain = name.lower() in packages or name != folders[-1]
+    return is_plain or len(list(islice(inside, _MANY_FILES))) == _MANY_FILES
 
 
 def _is_copy(program: Program) -> bool:
-    """Whether a project is a library that lies in another project."""
+    """Whether a project is a library that lies in another project, by its folder or by what its metadata calls it."""
+    if _outer_root(program.root) == program.root:
+        return False
     known = {**copied_libraries(), **copied_libraries(words=True)}
-    return program.root.name.lower() in known and _outer_root(program.root) != program.root
+    return program.root.name.lower() in known or not _names(program.root).isdisjoint(known.values())
 
 
 def _names(root: Path) -> frozenset[str]:

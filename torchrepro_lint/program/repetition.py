@@ -7,7 +7,8 @@ says so for all programs of the project. A seed for one split, one draw, one wor
 A place may belong to several programs: it is enough that one of the programs that run it wants to repeat, since the
 others share the code with it. If no program in sight runs a place (a data set that a configuration names), any program
 of the project may; but none does if nothing that runs mentions the function or class, beside others of its module that
-are used. In the other arm of the `if` in which a program seeds, it chooses not to repeat.
+are used. In the other arm of the `if` in which a program seeds, it chooses not to repeat. Nobody asks for a change in
+what is copied from elsewhere, unless a program of the project's own runs it.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_for_others
+from torchrepro_lint.program.for_others import is_copied, is_for_others
 from torchrepro_lint.program.project_tests import is_of_a_test
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
@@ -33,7 +34,7 @@ from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_left_to_the_callers", "is_of_a_self_test", "left_to_strict", "wants_to_repeat"]
+__all__ = ["is_left_to_the_callers", "is_never_run", "is_of_a_self_test", "left_to_strict", "wants_to_repeat"]
 
 #: The modules that want to repeat when they run, each with what shows it; None for a command line that may seed.
 _Wishes: TypeAlias = dict[Path, list["Evidence | None"]]
@@ -49,7 +50,8 @@ def wants_to_repeat(program: Program, path: Path) -> bool:
 def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     """Why what a rule finds at a place about control is only reported in the `strict` profile: the files in which the
     programs start that run it, none of which wants to repeat; no file where only tests run it, nothing does, or only
-    runs in which the program does not seed. None where it is reported by default.
+    runs in which the program does not seed, and where all that runs it is copied from elsewhere. None where it is
+    reported by default.
     """
     return program.once(("left to strict", site), lambda: _left_to_strict(program, site))
 
@@ -58,6 +60,12 @@ def is_of_a_self_test(program: Program, site: Site) -> bool:
     """Whether all that runs a place is a test, or the `__main__` block of a module that others import."""
     found = _ways_to(program, site)
     return bool(found) and all(is_of_a_test(program, way) for way in found)
+
+
+def is_never_run(program: Program, site: Site) -> bool:
+    """Whether a place is in functions or classes that no code of the project runs, and that are not for others."""
+    found = _ways_to(program, site)
+    return bool(found) and all(_is_unused(program, way) for way in found)
 
 
 def is_left_to_the_callers(program: Program, site: Site) -> bool:
@@ -87,6 +95,8 @@ def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     if program.settings.intent is not None:
         return None
     running = _modules_above(program, found)
+    if is_copied(program, site.path) and all(is_copied(program, path) for path in running):
+        return ()
     repeating = _repeating(program)
     if _may_seed_unseen(program, running):
         return None

@@ -59,7 +59,11 @@ def left_to_strict(left: LeftToStrict, texts: Texts) -> str | None:
         lines.append(f"{unseeded(left.programs, texts)}: {told}.")
     if left.unread:
         one = len(left.unread) == 1
-        what = "file is for Python 2, a template or a part" if one else "files are for Python 2, templates or parts"
+        what = (
+            "file is for Python 2, a template, a part or without torch"
+            if one
+            else "files are for Python 2, templates, parts or without torch"
+        )
         which = f"nothing imports {'it' if one else 'them'} ({_listed(left.unread, texts)})"
         lines.append(f"{len(left.unread)} {what}, and {which}: --profile strict shows what cannot be read.")
     return "\n".join(lines) or None

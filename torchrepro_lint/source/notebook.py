@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import Any
 
+from torchrepro_lint.knowledge.old_syntax import NOTEBOOK_FORMAT
 from torchrepro_lint.source.cells import Cell
 
 __all__ = ["Notebook", "NotebookError", "read_notebook"]
@@ -97,9 +98,8 @@ def read_notebook(text: str) -> Notebook:
     if not isinstance(document, dict) or not isinstance(document.get("nbformat"), int):
         raise NotebookError("not a notebook: the JSON has no `nbformat`")
     if document["nbformat"] != 4:
-        raise NotebookError(
-            f"notebook format {document['nbformat']}: convert it to 4 (jupyter nbconvert --to notebook --inplace)"
-        )
+        format_ = f"{NOTEBOOK_FORMAT} {document['nbformat']}"
+        raise NotebookError(f"{format_}: convert it to 4 (jupyter nbconvert --to notebook --inplace)")
     cells = document.get("cells")
     if not isinstance(cells, list) or not all(isinstance(cell, dict) for cell in cells):
         raise NotebookError("not a notebook: `cells` is not a list of objects")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.running.call_index import called_name
@@ -69,19 +69,31 @@ def _names_of_folders(scope: Scope) -> frozenset[int]:
     made = [call for call, _ in scope.calls if makes_folders(called_name(call.func) or "")]
     if not made:
         return frozenset()
-    given = [node for call in made for node in walk([call.func, *(arg.value for arg in call.args)])]
-    parts = list(given)
-    pending = [node.id for node in given if isinstance(node, tree.Name)]
+    parts = [node for call in made for node in walk([call.func, *(arg.value for arg in call.args)])]
+    pending = _names_in(parts)
     seen = set(pending)
     while pending:
-        for binding in scope.bindings.get(pending.pop(), ()):
-            if binding.kind == "assign" and _is_text(binding.node):
-                below = list(_below(binding.node))
+        for value in _given_to(scope, pending.pop()):
+            if _is_text(value):
+                below = list(_below(value))
                 parts += below
-                further = {node.id for node in below if isinstance(node, tree.Name)} - seen
-                seen |= further
-                pending += sorted(further)
+                further = [name for name in _names_in(below) if name not in seen]
+                seen.update(further)
+                pending += further
     return frozenset(node.site for node in parts if isinstance(node, tree.Call))
+
+
+def _names_in(nodes: Iterable[object]) -> list[str]:
+    """The names and the attributes, `args.save`, among nodes, each once, in the order of the alphabet."""
+    written = (dotted_name(node) for node in nodes if isinstance(node, (tree.Name, tree.Attribute)))
+    return sorted({name for name in written if name is not None})
+
+
+def _given_to(scope: Scope, name: str) -> Iterator[object]:
+    """What a scope assigns to a name, or to an attribute of one."""
+    yield from (binding.node for binding in scope.bindings.get(name, ()) if binding.kind == "assign")
+    if "." in name:
+        yield from (store.value for store in scope.stores if not store.unpack and dotted_name(store.target) == name)
 
 
 def _below(node: object) -> Iterator[tree.Expr]:

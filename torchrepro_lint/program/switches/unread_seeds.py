@@ -95,9 +95,20 @@ def _may_be_read(program: Program, path: Path, attribute: str | None) -> bool:
     files = program.imports.together(path)
     if any(program.project.holds(file, _FINDS_ANYTHING) for file in files):
         files = program.project.known
+    else:
+        importing = _importing(path.stem)
+        files = files.union(file for file in program.project.known if program.project.holds(file, importing))
     if any(program.project.holds(file, pattern) for file in sorted(files) for pattern in (reads, _SPREAD)):
         return True
     return any(_leave_the_project(program, file) for file in sorted(files))
+
+
+@cache
+def _importing(module: str) -> re.Pattern[bytes]:
+    """An import of a module of that name, from wherever: the folder that it names may be one that is called otherwise
+    here, as the folder of a repository is after a download.
+    """
+    return re.compile(rb"^\s*(?:from\s+[\w.]*\b%s\s+import|import\s.*\b%s\b)" % ((module.encode(),) * 2), re.MULTILINE)
 
 
 @cache

@@ -83,6 +83,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.seeds.reasons_given import wants_speed
+from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import (
     holds_for_all_runs,
@@ -114,6 +115,11 @@ def _is_of_an_evaluation(way: Way) -> bool:
     return any(evaluates.search(name) for name in (way[-1].facts.path.stem, *(at.scope.name for at in way)))
 
 
+def _is_of_the_run(program: Program, one: Evidence) -> bool:
+    """Whether a seed is not for a split or for one draw alone."""
+    return not is_for_a_split(program, one) and not is_for_the_next_draw(program, one)
+
+
 class CudnnBenchmarkInDeterministicContext(Rule):
     code = "TRL301"
     name = "cudnn-benchmark-in-deterministic-context"
@@ -131,7 +137,10 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             intent = [other for other in shown if other.level == "deterministic"]
             level = program.settings.intent or ("deterministic" if intent else "seeded")
             if level == "seeded":
-                intent = not_heeded(program, one, seedings_at(program, one.site.path, places), "benchmark-off")
+                seedings = [
+                    other for other in seedings_at(program, one.site.path, places) if _is_of_the_run(program, other)
+                ]
+                intent = not_heeded(program, one, seedings, "benchmark-off")
                 if not self._is_meant(program, intent) or self._is_chosen(program, one):
                     continue
                 if not program.strict and all(map(_is_of_an_evaluation, places)):

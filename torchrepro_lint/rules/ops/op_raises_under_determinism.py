@@ -52,6 +52,8 @@ Not reported
     - Operations that are nondeterministic only for certain shapes or kernels, if the code does not prove that these
       occur.
     - Functions and classes whose name occurs in no program that sets the flag.
+    - The flag of a test, or of the `__main__` block of a module that others import: reported in the `strict` profile
+      only.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.use_deterministic_algorithms.html
@@ -67,6 +69,7 @@ from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ops.op_runs import flag_is_off
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import is_of_a_self_test
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
@@ -81,9 +84,13 @@ class OpRaisesUnderDeterminism(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for operation, row, intent in candidates(program, _is_wanted, _speaks_of, flag="raise"):
             if not flag_is_off(program, operation):
-                yield self._report(program, operation, row, intent[0])
+                switches = [one for one in intent if _is_wanted(one)]
+                of_runs = [one for one in switches if not is_of_a_self_test(program, one.site)]
+                yield self._report(program, operation, row, (of_runs or switches)[0], seldom_matters=not of_runs)
 
-    def _report(self, program: Program, operation: Operation, row: OpRow, switch: Evidence) -> Finding:
+    def _report(
+        self, program: Program, operation: Operation, row: OpRow, switch: Evidence, *, seldom_matters: bool
+    ) -> Finding:
         device = "on every device" if row.device == "any" else "on CUDA"
         is_proven = all(isinstance(value, Constant) and value.value for value in switch.values)
         set_by = "as `use_deterministic_algorithms(True)` is set"
@@ -96,7 +103,7 @@ class OpRaisesUnderDeterminism(Rule):
             Link(operation.site, f"instead: {row.alternative}", 0),
         ]
         severity = Severity.ERROR if is_proven else Severity.WARNING
-        return self.finding(program, operation.site, message, trace, severity=severity)
+        return self.finding(program, operation.site, message, trace, severity=severity, seldom_matters=seldom_matters)
 
 
 def _alert(row: OpRow) -> str:

@@ -41,7 +41,8 @@ Not reported
     - Numbers that only distinguish elements (`chr(number[word])`, for a distance between two sentences).
     - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
-      profile only. Numbers by position are reported everywhere.
+      profile only. Numbers by position are reported everywhere but in a function that no code of the project calls,
+      beside others that are used.
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
@@ -55,6 +56,7 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.sort_fix import sort_fixes
 from torchrepro_lint.program.ordering.set_order import iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import is_never_run
 from torchrepro_lint.rules.base import Rule
 
 _FIXES = {
@@ -81,5 +83,6 @@ class SetIterationOrder(Rule):
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing.
             order = one.sink.kind in ("samples", "split")
             yield self.finding(
-                program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order
-            )
+                program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order,
+                seldom_matters=not order and is_never_run(program, one.site),
+            )  # fmt: skip
