@@ -209,7 +209,7 @@ def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> Non
     ("text", "said"),
     [
         ('{"cells": torch', "a.ipynb:1:11: TRL900 this file cannot be read: not valid JSON"),
-        ('{"nbformat": 3, "worksheets": ["torch"]}', "a.ipynb:1:1: TRL900 this file cannot be read: notebook format 3"),
+        ('{"nbformat": 5, "worksheets": ["torch"]}', "a.ipynb:1:1: TRL900 this file cannot be read: notebook format 5"),
         (
             notebook(markdown("a"), "import torch", "x = torch.rand(1)\nif x:\ny = 2"),
             "a.ipynb:cell 3:3:1: TRL900 this cell cannot be read: syntax error: expected an indented block after 'if' "
