@@ -12,6 +12,7 @@ Random numbers:
 rng.py              what draws, seeds, saves and restores; generators.py has the generators
 intervals.py        draws whose interval is known
 searches.py         searches of hyperparameters, and what seeds them
+processes.py        what starts functions of the program in other processes
 library_chances.py  transforms that run with a chance
 dropout_calls.py    functions that apply dropout whatever the mode is
 reseeding.py        how a generator gets a seed of its own in a worker

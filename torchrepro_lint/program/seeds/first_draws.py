@@ -26,14 +26,16 @@ def first_draw(
     rng: str,
     left_out: frozenset[Site] = frozenset(),
     beside: Sequence[Event] = (),
+    beyond: frozenset[Site] = frozenset(),
 ) -> tuple[Effect, tuple[Link, ...]] | None:
     """What the main process first draws from a generator, with the way there; loaders without workers count.
 
-    Draws at the places `left_out` do not, nor those of commands that come by none of the events `beside`.
+    Draws at the places `left_out` do not, nor those of commands that come by none of the events `beside`, nor what
+    comes after a call at one of the places `beyond`.
     """
     for draw in run.draws(rng):
         kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
-        if kept is None or draw.event.site in left_out:
+        if kept is None or draw.event.site in left_out or any(link.site in beyond for link in draw.event.chain):
             continue
         if not beside or any(not is_of_another_command(program.ev, run.entry, one, draw.event) for one in beside):
             return replace(draw, event=kept), kept.chain

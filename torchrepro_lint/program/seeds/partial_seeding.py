@@ -17,6 +17,7 @@ from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_draws import first_draw
+from torchrepro_lint.program.seeds.process_draws import process_draws
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.seeding_places import in_two_arms, is_of_objects_made_elsewhere
 from torchrepro_lint.program.switches.dead_switches import dropped_in
@@ -69,7 +70,11 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             missing = [rng for rng in missing if rng not in run.seeded_on_the_way]
         elsewhere = split_sites(program) | _seed_sources(program, run) if missing else frozenset()
         beside = _seeded_at(run, blocks) if missing else []
-        draws = {rng: draw for rng in missing if (draw := first_draw(program, run, rng, elsewhere, beside)) is not None}
+        draws = {
+            rng: draw
+            for rng in missing
+            if (draw := first_draw(program, run, rng, elsewhere, beside, _in_processes(program, rng))) is not None
+        }
         if not draws or run.incomplete:
             continue
         # Asked last: it takes the walk, which only programs with such draws have behind them.
@@ -97,6 +102,13 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
         yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within)
+
+
+def _in_processes(program: Program, rng: str) -> frozenset[Site]:
+    """The calls that start processes which draw from a generator unseeded: TRL112 speaks of these, and a seed in their
+    parent would give all of them one state.
+    """
+    return frozenset(one.call.site for one in process_draws(program) if one.rng == rng)
 
 
 def _seed_sources(program: Program, run: EntryRun) -> frozenset[Site]:

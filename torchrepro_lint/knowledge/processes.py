@@ -1,0 +1,58 @@
+"""What starts functions of the program in other processes; they are in processes.toml."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+
+__all__ = ["PoolClass", "ProcessStart", "pool_classes", "process_starts"]
+
+_FILE = "processes.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolClass:
+    """A class of pools: the arguments that say how many processes it has, and what each of them calls first."""
+
+    workers: Parameter
+    initializer: Parameter
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessStart:
+    """A call that runs a function in other processes. One that is `alone` starts a single process."""
+
+    function: Parameter
+    alone: bool
+
+
+@cache
+def pool_classes() -> Mapping[str, PoolClass]:
+    """The classes by their canonical names."""
+    found: dict[str, PoolClass] = {}
+    for row in read_toml(_FILE)["pool"]:
+        one = PoolClass(Parameter.parse(row["workers"]), Parameter.parse(row["initializer"]))
+        found.update((canonical(name), one) for name in _names(row))
+    return found
+
+
+@cache
+def process_starts() -> Mapping[str, ProcessStart]:
+    """The calls by their canonical names; a method with its class."""
+    found: dict[str, ProcessStart] = {}
+    for row in read_toml(_FILE)["start"]:
+        one = ProcessStart(Parameter.parse(row["function"]), row.get("alone", False))
+        found.update((canonical(name), one) for name in _names(row))
+    return found
+
+
+def _names(row: Mapping[str, object]) -> list[str]:
+    texts = row["names"]
+    if not row.get("source") or not isinstance(texts, list):
+        raise DataFileError(f"{_FILE}: {texts} without a source")
+    return [name for text in texts for name in expand_names(text)]

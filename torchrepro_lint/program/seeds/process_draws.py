@@ -1,0 +1,192 @@
+"""Draws from global generators in the processes that a program starts itself, if nothing seeds the generator there.
+
+A process that is forked begins with a copy of its parent's state of NumPy and torch; `random` seeds itself anew after a
+fork. One that is spawned begins without a seed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.processes import PoolClass, ProcessStart, pool_classes, process_starts
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.program.evaluation.values import (
+    Constant,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    Partial,
+    Value,
+    Values,
+)
+from torchrepro_lint.program.running.events import Event
+from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
+from torchrepro_lint.program.running.several import makes_several
+from torchrepro_lint.program.seeds.first_weights import draws_weights
+from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.workers.workers import Effect, argument, effects_of
+from torchrepro_lint.source.package_versions import surely_in
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["ProcessDraw", "process_draws"]
+
+#: The generators in the order in which they are spoken of: those that a fork copies come first.
+_COPIED: Final = ("numpy", "torch")
+_RNGS: Final = (*_COPIED, "python")
+#: What says that processes may begin afresh.
+_FRESH: Final = re.compile(rb"""["']spawn["']|["']forkserver["']""")
+_POOLS: Final = any_word(("Pool", "ProcessPoolExecutor", "Process", "process_map"))
+_SEEDS: Final = re.compile("seed", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ProcessDraw:
+    """A call that starts processes, and what these draw first from a generator that nothing seeds there.
+
+    `is_copied`: the processes may be forked, and then have one state; `is_used_before`: the parent surely has one to
+    copy. From NumPy 2.0 on there is none before NumPy's generator is first used.
+    """
+
+    call: KnownCall
+    rng: str
+    draw: Effect
+    is_copied: bool
+    is_used_before: bool
+    is_pool: bool
+
+
+def process_draws(program: Program) -> Sequence[ProcessDraw]:
+    """One for each call of the project that starts such processes, in the order of files and text."""
+    return program.once("process draws", lambda: list(_process_draws(program)))
+
+
+def _process_draws(program: Program) -> Iterator[ProcessDraw]:
+    if not program.project.matching(_POOLS):
+        return
+    for group in all_calls(program, _names()):
+        program.ev.begin_question()
+        one = next((draw for call in group if (draw := _drawn(program, call)) is not None), None)
+        if one is not None:
+            yield one
+
+
+@cache
+def _names() -> frozenset[str]:
+    return frozenset(process_starts())
+
+
+def _drawn(program: Program, call: KnownCall) -> ProcessDraw | None:
+    row = process_starts()[call.name]
+    if row.alone:
+        if not makes_several(program, call.facts, call.scope, call.call.site):
+            return None
+        first: Values = frozenset()
+    else:
+        pools = _pools(program, call)
+        if any(_has_one_process(pool, known) for pool, known in pools):
+            return None
+        first = frozenset(value for pool, known in pools for value in _initializers(pool, known))
+        if any(_may_seed(value) for value in first):
+            return None
+    events = _events(program, call, row, first)
+    if events is None:
+        return None
+    seeded = {rng for event in events for rng in _seeded(event)}
+    for rng in _RNGS:
+        draw = _first_draw(program, events, rng) if rng not in seeded else None
+        if draw is not None:
+            is_copied = rng in _COPIED and not program.imports.any_together(call.facts.path, _FRESH)
+            is_used_before = rng == "torch" or _is_seeded_by_the_parent(program, call, rng)
+            if rng == "numpy" and not is_used_before and surely_in(program.root, "numpy", ">=2.0"):
+                is_copied = False
+            return ProcessDraw(call, rng, draw, is_copied, is_used_before, not row.alone)
+    return None
+
+
+def _is_seeded_by_the_parent(program: Program, call: KnownCall, rng: str) -> bool:
+    """Whether the program that starts the processes seeds the generator for itself."""
+    return any(rng in one.seeds for one in program.evidence_in_programs_of(call.frame) if one.effect == "seed")
+
+
+def _pools(program: Program, call: KnownCall) -> Sequence[tuple[ExternalObject, PoolClass]]:
+    """What the pool can be of which a method is called."""
+    func = call.call.func
+    if not isinstance(func, tree.Attribute):
+        return ()
+    values = program.ev.values(func.value, call.frame)
+    return [
+        (value, known)
+        for value in values
+        if isinstance(value, ExternalObject) and (known := pool_classes().get(value.name)) is not None
+    ]
+
+
+def _has_one_process(pool: ExternalObject, known: PoolClass) -> bool:
+    if pool.arguments is None:
+        return False
+    given, values = argument(pool.arguments, known.workers.name, known.workers.position)
+    return given and bool(values) and all(isinstance(one, Constant) and one.value == 1 for one in values)
+
+
+def _initializers(pool: ExternalObject, known: PoolClass) -> Values:
+    if pool.arguments is None:
+        return frozenset()
+    return argument(pool.arguments, known.initializer.name, known.initializer.position)[1]
+
+
+def _may_seed(value: Value) -> bool:
+    """Whether an initializer of a pool may seed: all that is not a function of the program, or None."""
+    if isinstance(value, Constant) and value.value is None:
+        return False
+    return not isinstance(value, (FunctionValue, MethodValue, Partial))
+
+
+def _events(program: Program, call: KnownCall, row: ProcessStart, first: Values) -> Sequence[Event] | None:
+    """What the processes do; None where the function is not the program's, or not all that they do is seen."""
+    functions = argument(call.arguments, row.function.name, row.function.position)[1]
+    if not functions or not all(isinstance(one, (FunctionValue, MethodValue, Partial, Instance)) for one in functions):
+        return None
+    events = [*program.walker.calling(first), *program.walker.calling(functions)]
+    if program.ev.exhausted or program.ev.lacks or any(_is_unseen_seeding(event) for event in events):
+        return None
+    return events
+
+
+def _is_unseen_seeding(event: Event) -> bool:
+    """Whether a call that is not followed may seed, by its name."""
+    return not event.name and (bool(_SEEDS.search(event.note)) or _calls_a_seed(event.call))
+
+
+def _calls_a_seed(call: tree.Call | None) -> bool:
+    match call:
+        case tree.Call(func=tree.Name(id=name) | tree.Attribute(attr=name)):
+            return bool(_SEEDS.search(name))
+    return False
+
+
+def _seeded(event: Event) -> frozenset[str]:
+    if not event.name:
+        return frozenset()
+    seeding = seeding_call(event.name)
+    restored = frozenset(one.rng for one in rng_effects(event.name) if one.kind in ("seed", "restore-state"))
+    return restored | (seeding.seeds if seeding is not None else frozenset())
+
+
+def _first_draw(program: Program, events: Sequence[Event], rng: str) -> Effect | None:
+    draws = [
+        effect
+        for event in events
+        for effect in effects_of(event)
+        if effect.effect.kind == "draw" and effect.effect.moment == "call" and effect.effect.rng == rng
+    ]
+    return next((one for one in draws if not is_idle(program.ev, one.event) and not draws_weights(one.event)), None)
