@@ -53,6 +53,8 @@ Fix safety
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
+    - Draws in processes that the program starts itself (TRL112), and a generator that it makes with a seed beside the
+      others and does not keep (TRL305).
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
     - Draws that no result depends on, such as a port, the name of a run, or first weights that trained ones replace.
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
