@@ -62,7 +62,10 @@ def test_a_rule_page_says_its_profile_severity_and_fix_and_leads_to_its_neighbou
 
 def test_each_command_shows_its_help(site: Path) -> None:
     page = html.unescape((site / "command-line" / "index.html").read_text(encoding="utf-8"))
-    for command in ("rule", "explain", "verify", "verify compare", "report", "skill", "server", "clean", "completion"):
+    for command in (
+        *("rule", "explain", "verify", "verify compare", "repair"),
+        *("report", "skill", "server", "clean", "completion"),
+    ):
         assert f"usage: torchrepro-lint {command}" in page, command
     shown = re.findall(r"<code>(usage: .*?)</code>", page, re.DOTALL)
     assert [line for text in shown for line in re.sub(r"<[^>]+>", "", text).splitlines() if len(line) > 80] == []

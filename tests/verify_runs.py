@@ -18,11 +18,11 @@ from torchrepro_lint.verify.script.record import Record
 ROOT = Path(__file__).resolve().parents[1]
 
 
-def command(*words: str, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run the command line in a folder."""
+def command(*words: str, folder: Path, name: str = "verify", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run the command line in a folder: `verify`, or the command of that name."""
     path = os.pathsep.join(filter(None, (str(ROOT), os.environ.get("PYTHONPATH"))))
     return subprocess.run(
-        [sys.executable, "-m", "torchrepro_lint", "verify", *words],
+        [sys.executable, "-m", "torchrepro_lint", name, *words],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": path, "OMP_NUM_THREADS": "1", **environment},
         capture_output=True,

@@ -99,6 +99,10 @@ def _dispatch(arguments: list[str], *, owns_process: bool) -> int:
             from torchrepro_lint.verify.cli import main as verify
 
             return verify(rest)
+        case ["repair", *rest]:
+            from torchrepro_lint.verify.repair.cli import main as repair
+
+            return repair(rest)
         case ["rule", *rest]:
             from torchrepro_lint.commands.rule import rule
 

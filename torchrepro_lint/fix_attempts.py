@@ -185,6 +185,16 @@ class Attempts:
         rejected = self.rejected.get(self.key(finding)) if finding.fix is not None else None
         return finding if rejected is None else replace(finding, fix=None, fix_declined=rejected.reason)
 
+    def applied_alone(self, fix: Fix) -> dict[Path, str] | str:
+        """The texts with one fix applied that is for no finding, or why it cannot be applied."""
+        texts = dict(self.overlay)
+        for path, edits in merge_edits([fix]).items():
+            new = self._with_edits(path, edits)
+            if isinstance(new, _Refusal):
+                return new.reason
+            texts[path] = new
+        return texts
+
     def applied(self, chosen: Sequence[Chosen]) -> dict[Path, str] | Rejection:
         """The texts with the chosen fixes applied, or why they cannot be applied."""
         texts = dict(self.overlay)

@@ -25,7 +25,7 @@ from torchrepro_lint.toolkit import ProgramLike, Toolkit
 if TYPE_CHECKING:
     from torchrepro_lint.program.kept.programs import KeptPrograms
 
-__all__ = ["fix"]
+__all__ = ["fix", "tidied", "toolkit_that_keeps_programs", "write_changes"]
 
 # A fix may give another rule its chance: `cudnn.benchmark` is seen once something seeds. Chains longer than this are
 # two rules that undo each other.
@@ -71,7 +71,7 @@ def fix(
     attempts = Attempts(
         paths=list(paths),
         override=override or {},
-        toolkit=toolkit or _toolkit_that_keeps_programs(),
+        toolkit=toolkit or toolkit_that_keeps_programs(),
         projects=Projects(override or {}),
         run=run or RunOptions(),
         only=given.path if given is not None else None,
@@ -86,10 +86,10 @@ def fix(
     if not _removed(first, report) or len(report.findings) > len(first.findings):
         attempts.overlay = start
         return FixReport(attempts.with_reasons(first), rejected=attempts.rejected_in(first))
-    return _finished(attempts, first, _tidied(attempts, report), write=write)
+    return _finished(attempts, first, tidied(attempts, report), write=write)
 
 
-def _toolkit_that_keeps_programs() -> Toolkit:
+def toolkit_that_keeps_programs() -> Toolkit:
     """The tool's own rules, with programs that are kept between rounds, since few files change in each."""
 
     @cache
@@ -168,8 +168,8 @@ def _parts(fixes: Sequence[Chosen], rejection: Rejection) -> tuple[Sequence[Chos
     return fixes[:middle], fixes[middle:]
 
 
-def _tidied(attempts: Attempts, report: Report) -> Report:
-    """The report after removing the imports that fixes have made unused."""
+def tidied(attempts: Attempts, report: Report) -> Report:
+    """The report after removing the imports that fixes have made unused, from the texts that `attempts` has."""
     from torchrepro_lint.fixes.document import Document
     from torchrepro_lint.fixes.unused_imports import newly_unused_imports
 
@@ -199,7 +199,7 @@ def _finished(attempts: Attempts, first: Report, last: Report, *, write: bool) -
         for path, text in sorted(attempts.overlay.items())
         if text != attempts.sources[path].text
     )
-    refusals = _written(attempts, changes) if write else {}
+    refusals = write_changes(attempts, changes) if write else {}
     if refusals:
         # What is left is what the disk holds.
         attempts.overlay = {path: text for path, text in attempts.overlay.items() if path not in refusals}
@@ -222,7 +222,7 @@ def _removed(first: Report, last: Report) -> tuple[Finding, ...]:
     return tuple(removed)
 
 
-def _written(attempts: Attempts, changes: Sequence[Change]) -> dict[Path, str]:
+def write_changes(attempts: Attempts, changes: Sequence[Change]) -> dict[Path, str]:
     """Write the changes, and give the files that were not written, each with what is to be said of it: one that was
     saved meanwhile, and others of the same fixes.
     """

@@ -22,6 +22,7 @@ def test_a_script_for_each_shell(shell: str, capsys: pytest.CaptureFixture[str])
         (["--unsa"], "--unsafe-fixes"),
         (["--profile", "st"], "strict"),
         (["veri"], "verify"),
+        (["repa"], "repair"),
         (["fil"], "file.py"),
         (["--config", "fi"], "file.py"),
         (["--select", "TRL30"], "TRL301"),

@@ -11,6 +11,7 @@ from torchrepro_lint.cli import main
 from torchrepro_lint.commands.skill import skill, skill_text
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.verify.cli import _parser as verify_parser
+from torchrepro_lint.verify.repair.cli import parser_of_repair
 
 
 def test_it_is_printed_or_written_with_its_folders(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -32,7 +33,8 @@ def test_its_header_says_when_to_use_it() -> None:
 
 def test_it_names_only_what_is_there() -> None:
     text = skill_text()
-    known = {*check_parser()._option_string_actions, *verify_parser()._option_string_actions}
+    parsers = (check_parser(), verify_parser(), parser_of_repair())
+    known = {option for parser in parsers for option in parser._option_string_actions}
     assert set(re.findall(r"(?<![\w-])--[a-z][\w-]+", text)) <= known
     assert set(re.findall(r"`torchrepro-lint ([a-z]+)", text)) <= COMMANDS.keys()
     assert set(re.findall(r"TRL\d{3}", text)) <= {rule.code for rule in all_rules()}

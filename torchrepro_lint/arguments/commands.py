@@ -16,6 +16,7 @@ COMMANDS = {
     "rule": ("[CODE]", "explain a rule, or list rules (TRL1)"),
     "explain": ("FILE:LINE", "say why a line is reported, or is not"),
     "verify": ("[SCRIPT]", "run a script twice and show where the runs differ"),
+    "repair": ("[SCRIPT]", "run a script, fix what makes its runs differ, run it again"),
     "report": ("[PATH]", "write a reproducibility report: Markdown or HTML"),
     "skill": ("", "write a skill file for coding agents"),
     "server": ("", "run the language server, for editors"),

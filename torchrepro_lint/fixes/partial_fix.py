@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["seed_beside_fix", "seeding_lines"]
+__all__ = ["seed_beside_fix", "seed_beside_row", "seeding_lines"]
 
 # The module and the name in it of the function that seeds.
 _FUNCTIONS = {"python": ("random", "seed"), "numpy": ("numpy.random", "seed"), "torch": ("torch", "manual_seed")}
@@ -62,18 +62,7 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     optional = _on_a_condition(program, block, missing)
     if optional is not None:
         return None, f"{shown(optional.func)} is called beside it under a condition that does not hold"
-    planner = ImportPlanner(document)
-    run = _seeding_run(document, statement)
-    added: list[Edit] = []
-    only_gpu = _only_gpu(document, statement, run, value)
-    for rng, line in zip(missing, seeding_lines(planner, missing, seed, at=statement), strict=True):
-        if only_gpu is not None:
-            text = f"{document.indentation(document.start(only_gpu))}{line}{document.newline}"
-            added.append(document.insertion(document.lead_start(only_gpu), text))
-            continue
-        later = [one for one in run if _order(document, one) > _ORDER[rng]]
-        added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
-    edits: list[Edit] = [*planner.edits(), *added]
+    edits = _lines_beside(document, statement, value, missing)
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
     number = number_written(document, seed, statement)
     # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
@@ -88,6 +77,42 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         is_safe = False  # "for a reproducible split": the seed is not that of the run
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
     return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
+
+
+def seed_beside_row(document: Document, row: int, missing: Sequence[str]) -> Fix | None:
+    """Lines that seed the generators `missing` beside the seeding call that is a whole line of its own, at a row of a
+    file, with the same expression; None where there is no such line.
+    """
+    for call in document.nodes(cst.Call):
+        if document.lines.row(document.start(call)) != row or len(call.args) != 1:
+            continue
+        statement, value = document.statement(call), call.args[0].value
+        if not isinstance(statement, cst.SimpleStatementLine) or len(statement.body) != 1:
+            continue
+        if isinstance(statement.body[0], cst.Expr) and statement.body[0].value is call and _may_be_repeated(value):
+            edits = _lines_beside(document, statement, value, missing)
+            words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
+            return Fix(Applicability.UNSAFE, f"Seed {words} with the same seed", tuple(edits))
+    return None
+
+
+def _lines_beside(
+    document: Document, statement: cst.SimpleStatementLine, seed: cst.BaseExpression, missing: Sequence[str]
+) -> list[Edit]:
+    """The edits that seed generators beside the seeding call of a statement, in the usual order."""
+    planner = ImportPlanner(document)
+    run = _seeding_run(document, statement)
+    added: list[Edit] = []
+    only_gpu = _only_gpu(document, statement, run, seed)
+    lines = seeding_lines(planner, missing, document.text_of(seed), at=statement)
+    for rng, line in zip(missing, lines, strict=True):
+        if only_gpu is not None:
+            text = f"{document.indentation(document.start(only_gpu))}{line}{document.newline}"
+            added.append(document.insertion(document.lead_start(only_gpu), text))
+            continue
+        later = [one for one in run if _order(document, one) > _ORDER[rng]]
+        added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
+    return [*planner.edits(), *added]
 
 
 def _has_another_seed(program: Program, block: Evidence) -> bool:

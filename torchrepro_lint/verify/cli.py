@@ -9,16 +9,23 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.arguments import ArgumentParser, at_least, file_named, path_named, seconds
+from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.console import PROGRAM, print_errors
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify.devices import DEVICES, has_cuda, require_torch
 from torchrepro_lint.verify.fixtures.cli import COULD_NOT_RUN, verify_fixtures
 from torchrepro_lint.verify.fixtures.fixture import is_fixture
-from torchrepro_lint.verify.fixtures.suite import JOBS, TIMEOUT
 from torchrepro_lint.verify.operations.cli import verify_operations
 from torchrepro_lint.verify.process_group import ended_in_order
 from torchrepro_lint.verify.script import perturbations
+from torchrepro_lint.verify.shared_options import (
+    NAMES_OF_PERTURBATIONS,
+    add_jobs_option,
+    add_run_options,
+    add_script_options,
+    script_words,
+    split_at_dashes,
+)
 
 if TYPE_CHECKING:
     from torchrepro_lint.verify.script.experiment import Halves
@@ -32,7 +39,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             from torchrepro_lint.verify.script.cli import compare_main
 
             return compare_main(arguments[1:])
-        ours, script = _split(arguments)
+        ours, script = split_at_dashes(arguments)
         if "--ops" in ours:
             with ended_in_order():
                 return verify_operations(ours)
@@ -50,14 +57,6 @@ def main(argv: Sequence[str] | None = None) -> int:
         return COULD_NOT_RUN
 
 
-def _split(arguments: list[str]) -> tuple[list[str], list[str] | None]:
-    """Our arguments, and those of the script that are after `--`; None where there is no `--`."""
-    if "--" not in arguments:
-        return arguments, None
-    at = arguments.index("--")
-    return arguments[:at], arguments[at + 1 :]
-
-
 def _is_script(paths: Sequence[Path]) -> bool:
     """Whether a path is a script of the user's own: a Python file that is not a fixture by its place and name."""
     return any(path.suffix == ".py" and not path.is_dir() and not is_fixture(path) for path in paths)
@@ -65,12 +64,10 @@ def _is_script(paths: Sequence[Path]) -> bool:
 
 def _verify_script(options: argparse.Namespace, arguments: list[str]) -> int:
     # It brings the linter, for what that says of the place.
-    from torchrepro_lint.verify.script.cli import ScriptOptions, verify_script
+    from torchrepro_lint.verify.script.bench import ScriptOptions
+    from torchrepro_lint.verify.script.cli import verify_script
 
-    paths = [str(path) for path in options.paths]
-    words = ["-m", options.module] if options.module is not None else paths
-    if len(words) != (1 if options.module is None else 2) or (options.module is not None and paths):
-        raise TorchReproLintError("only one script can be run; its arguments follow --")
+    words = script_words(options)
     if options.device == "all":
         raise TorchReproLintError("--device all is for fixtures; a script takes --device cpu or cuda, or none")
     halves = _halves(options, words)
@@ -128,13 +125,9 @@ records every operation and every random number of the step in question, and the
 
 `compare` compares two saved recordings, and needs no torch. Fixtures are compared with what their headers claim."""
 
-_NAMES = "\n".join(
-    f"  {name:<10}{perturbation.about}" + (f" ({', '.join(perturbation.rules)})" if perturbation.rules else "")
-    for name, perturbation in perturbations.PERTURBATIONS.items()
-)
 _PERTURBATIONS = f"""\
 what --perturb can vary, and the rules about it:
-{_NAMES}
+{NAMES_OF_PERTURBATIONS}
 
 Each varied run is compared with the first. All runs have the same PYTHONHASHSEED, except that of `hashseed`. \
 `resume` needs the script's own options:
@@ -165,44 +158,9 @@ def _parser() -> ArgumentParser:
         help="a script, or fixtures and folders of them (default: fixtures)",
     )
     both = parser.add_argument_group("runs")
-    both.add_argument(
-        "--runs",
-        type=at_least(2),
-        default=2,
-        metavar="N",
-        help="how often to run a program, each time in a fresh process (default: 2)",
-    )
-    both.add_argument(
-        "--timeout",
-        type=seconds,
-        default=TIMEOUT,
-        metavar="S",
-        help=f"seconds after which a run and all its processes are stopped (default: {TIMEOUT:g}); "
-        "--steps shortens a script's runs",
-    )
-    both.add_argument(
-        "--device",
-        choices=(*DEVICES, "all"),
-        help="cpu hides GPUs; cuda keeps the GPU busy beside the program, to bring out what depends on timing; "
-        "by default a script chooses its device itself, and fixtures run on all devices",
-    )
-    both.add_argument("--output-format", choices=("text", "json"), default="text", help="default: text")
+    add_run_options(both, (*DEVICES, "all"))
     script = parser.add_argument_group("a script of your own")
-    script.add_argument("-m", dest="module", metavar="MODULE", help="run a module, like python -m")
-    script.add_argument(
-        "--steps",
-        type=at_least(1),
-        metavar="N",
-        help="end each run after N optimizer steps, as sys.exit would: for trainings that take long. Without an "
-        "optimizer, N backward passes; where nothing is trained, N batches",
-    )
-    script.add_argument(
-        "--nproc-per-node",
-        type=at_least(1),
-        default=0,
-        metavar="N",
-        help="start the script in N processes, as torchrun does on one machine, and compare rank by rank",
-    )
+    add_script_options(script)
     script.add_argument(
         "--scratch",
         action="store_true",
@@ -210,15 +168,11 @@ def _parser() -> ArgumentParser:
         "each run, so that your checkpoints and logs are not overwritten",
     )
     script.add_argument(
-        "--perturb", metavar="NAME,...", help="vary what should not matter, one thing at a time; `all` for all of them"
-    )
-    script.add_argument(
         "--resume-first",
         metavar="ARGS",
         help="arguments with which the script trains the first half and saves a checkpoint",
     )
     script.add_argument("--resume-with", metavar="ARGS", help="arguments with which it resumes from the checkpoint")
-    script.add_argument("--report", type=file_named, metavar="FILE", help="write an HTML page with the details")
     script.add_argument(
         "--save", type=path_named, metavar="DIR", help="keep the recordings in this folder, for `verify compare`"
     )
@@ -227,14 +181,7 @@ def _parser() -> ArgumentParser:
         action="store_true",
         help="run the operations of the table instead of programs (see --ops --help)",
     )
-    both.add_argument(
-        "--jobs",
-        type=at_least(1),
-        default=JOBS,
-        metavar="N",
-        help=f"how many runs are made at the same time (default: {JOBS}); of a script only where no run would meet "
-        "another's files, and none uses a GPU",
-    )
+    add_jobs_option(both)
     return parser
 
 

@@ -12,6 +12,8 @@ from verify_runs import line_of, script
 
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.verify import cli
+from torchrepro_lint.verify.script.entries import Header
+from torchrepro_lint.verify.script.launch import Launcher
 from torchrepro_lint.verify.script.scratch import Scratch
 
 WRITES = """
@@ -89,3 +91,26 @@ def test_a_copy_that_does_not_fit_is_refused(tmp_path: Path, monkeypatch: pytest
     (tmp_path / "home").mkdir()
     with pytest.raises(TorchReproLintError, match="no copy-on-write view, and a copy of"):
         Scratch(str(tmp_path), tmp_path / "home")
+
+
+@pytest.mark.verify
+def test_a_folder_can_hold_other_files(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stands in for the user's own file is what runs, under its name, and is not among what the script wrote."""
+    pytest.importorskip("torch")
+    folder = tmp_path / "project"
+    path = script(folder, "from package import part")
+    script(folder, "raise ValueError", "package/part.py").chmod(0o640)
+    monkeypatch.chdir(folder)
+    (tmp_path / "records").mkdir()
+    (tmp_path / "records" / "home").mkdir()
+    scratch = Scratch(str(folder), tmp_path / "records" / "home").holding(
+        {"package/part.py": b'import os\nprint("other", __file__)\n'}
+    )
+    assert scratch.are_views == (kind == "view")
+    made = scratch.new()
+    ran = Launcher(tmp_path / "records", 60).run(Header((str(path),), str(folder)), "run.jsonl", scratch=made)
+    assert (ran.trouble, dict(ran.wrote)) == (None, {}), ran.output
+    assert ran.output == f"other {made.cwd}/package/part.py\n"
+    assert (Path(made.upper) / "package/part.py").stat().st_mode & 0o777 == 0o640
+    made.remove()
+    assert (folder / "package/part.py").read_text() == "raise ValueError"

@@ -12,6 +12,7 @@ perturb/            what varies in a perturbed run
 
 In the parent, and offline, without torch and numpy:
 cli.py              `torchrepro-lint verify SCRIPT` and `verify compare A B`
+bench.py            what all runs of one script have in common, by its options
 experiment.py       runs the stages in order
 beside.py           runs beside each other, where they do not meet
 result.py           what came of the runs

@@ -2,61 +2,29 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import shlex
 import sys
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
 
 from torchrepro_lint.arguments import ArgumentParser, file_named
 from torchrepro_lint.console import PROGRAM
-from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.source.write import write_output
-from torchrepro_lint.verify.guard import scratch_folder
-from torchrepro_lint.verify.script.experiment import Experiment, Halves
+from torchrepro_lint.verify.script.bench import ScriptOptions, bench
 from torchrepro_lint.verify.script.findings import PATIENCE, Link, link
-from torchrepro_lint.verify.script.launch import Launcher
 from torchrepro_lint.verify.script.offline import compare_records
 from torchrepro_lint.verify.script.output.html_report import render
 from torchrepro_lint.verify.script.output.json_output import as_json
 from torchrepro_lint.verify.script.output.report_page import page_of
 from torchrepro_lint.verify.script.output.text import text
-from torchrepro_lint.verify.script.progress import Progress
 from torchrepro_lint.verify.script.record import read_record
 from torchrepro_lint.verify.script.result import Outcome, Result
-from torchrepro_lint.verify.script.scratch import Scratch
 from torchrepro_lint.verify.script.time_limit import TooLong
 
 AGREED, DIFFERED, COULD_NOT_RUN, DEPENDS = 0, 1, 2, 3
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptOptions:
-    """What the command line asks for.
-
-    `command` is the script, or `-m` and a module, and its own arguments; `halves` are the two that resume. `report` is
-    the page to write. `steps` is the number of optimizer steps after which each run ends, and with `scratch` each run
-    writes into a folder of its own. At most `jobs` runs are made at a time. The script is
-    started in `ranks` processes, as torchrun does, or in one as usual where that is 0.
-    """
-
-    command: tuple[str, ...]
-    runs: int
-    timeout: float
-    device: str | None
-    perturb: tuple[str, ...]
-    save: Path | None
-    output_format: str
-    halves: Halves | None = None
-    report: Path | None = None
-    steps: int | None = None
-    scratch: bool = False
-    jobs: int = 1
-    ranks: int = 0
 
 
 def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
@@ -66,30 +34,8 @@ def verify_script(options: ScriptOptions, cuda_is_there: bool) -> int:
     Raises:
         TorchReproLintError: there is no such script, or no place for the recordings.
     """
-    if options.command[0] != "-m" and not Path(options.command[0]).is_file():
-        raise TorchReproLintError(f"{options.command[0]}: no such file")
-    if options.device == "cuda" and not cuda_is_there:
-        raise TorchReproLintError("--device cuda: there is no CUDA device here")
-    if options.report is not None and not options.report.absolute().parent.is_dir():
-        # Said now, and not when all has run.
-        raise TorchReproLintError(f"{options.report}: the folder {options.report.parent} does not exist")
-    with contextlib.ExitStack() as ended, _folder(options.save) as folder, Progress.on(sys.stderr) as progress:
-        environment = {"CUDA_VISIBLE_DEVICES": "-1"} if options.device == "cpu" else {}
-        launcher = Launcher(folder, options.timeout, environment, progress.show)
-        where = os.getcwd()  # noqa: PTH109 - as text: it goes into a record
-        home = ended.enter_context(scratch_folder()) if options.scratch else None
-        experiment = Experiment(
-            options.command,
-            where,
-            launcher,
-            contend=options.device == "cuda",
-            one_hash_seed=bool(options.perturb),
-            steps=options.steps,
-            resumes=options.halves is not None,
-            ranks=options.ranks,
-            jobs=1 if options.device == "cuda" or options.ranks > 1 else options.jobs,
-            scratch=None if home is None else Scratch(where, Path(home).resolve()),
-        )
+    with bench(options, cuda_is_there, f"{PROGRAM} verify") as here:
+        experiment, progress = here.experiment(), here.progress
         results = [experiment.plain(options.runs)]
         # Where the script does not agree with itself, nothing can be said of what else it depends on.
         if results[0].outcome is Outcome.AGREED:
@@ -157,17 +103,3 @@ def _print(answers: Sequence[tuple[Result, Link | None]], output_format: str, re
         return
     colours = Colours(wants_colour("auto", sys.stdout, os.environ))
     print(text(answers, colours, remarks))
-
-
-@contextlib.contextmanager
-def _folder(save: Path | None) -> Iterator[Path]:
-    """Where the recordings go: to be kept, or for as long as they are needed."""
-    if save is None:
-        with scratch_folder() as scratch:
-            yield Path(scratch)
-        return
-    try:
-        save.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise TorchReproLintError(f"{save}: {error.strerror or error}") from None
-    yield save.resolve()

@@ -84,6 +84,10 @@ class Experiment:
         result = replace(self._compare(made, [None] * len(made), RESULTS), in_scratch=self._scratch is not None)
         return self._outputs(result, [None] * len(made))
 
+    def once(self, command: Sequence[str], name: str) -> Run:
+        """One run of the script with other arguments. Its record is written to the file `name`."""
+        return self._run(1, name=name, command=tuple(command))
+
     def varied(self, names: Sequence[str], reference: Run, halves: Halves | None = None) -> list[Result]:
         """What comes of varying each of these things, one at a time."""
         tasks = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +22,8 @@ _SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the 
 _ORDERS = ("TRL207", "TRL208", "TRL209", "TRL206")  # what may lie at a line where a cause is not known
 _HELD = ("torch.Generator", "numpy.random.Generator", "numpy.random.RandomState", "random.Random")
 _WEIGHTED = ("aten.multinomial",)  # what WeightedRandomSampler draws by
-_SHUFFLES = ("aten.randperm", "random.shuffle", "random.sample", "numpy.random.permutation", "numpy.random.shuffle")
+_OF_LOADERS = "torch/utils/data/sampler.py"  # the library's file through which a loader draws its order
+_SPLITS_OF_NUMPY = ("numpy.random.permutation", "numpy.random.shuffle")
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,6 +76,9 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
         return
     if cause.why == "seed":
         yield "TRL503"
+    nothing_seeds = cause.why == "unseeded" and cause.nothing_seeds
+    if nothing_seeds and cause.process == MAIN:
+        yield "TRL501"
     if cause.in_worker:
         yield from {
             "numpy": ("TRL101", "TRL102", "TRL105", "TRL109"),
@@ -85,8 +89,13 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
             yield "TRL201"
     if name in _WEIGHTED:
         yield "TRL202"
-    if name in _SHUFFLES:
-        yield from ("TRL201", "TRL202", "TRL209")
+    via = cause.at[0].via
+    if via is not None and via.file.replace("\\", "/").endswith(_OF_LOADERS):
+        yield from ("TRL201", "TRL202")
+    elif name == "aten.randperm":
+        yield from ("TRL202", "TRL201")
+    elif name in _SPLITS_OF_NUMPY:
+        yield "TRL209"
     if rng == "torch.Generator":
         yield "TRL203"
     if cause.why == "late":
@@ -94,7 +103,10 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
     if cause.why == "unseeded":
         if cause.process != MAIN and not cause.in_worker:
             yield "TRL112"
-        yield from ("TRL501",) if cause.nothing_seeds else ("TRL502", "TRL504")
+        if not nothing_seeds:
+            yield from ("TRL502", "TRL504")
+        elif cause.process != MAIN:
+            yield "TRL501"
     if cause.why in ("draws", "state"):
         yield from ("TRL504", "TRL502", "TRL503")
 
@@ -105,14 +117,7 @@ def link(result: Result) -> Link | None:
     Raises:
         TooLong: the linter has more to follow in this project than an answer can wait for.
     """
-    codes = rules_for(result)
-    unexplained = result.cause is not None and result.cause.why in UNEXPLAINED and result.perturbation is None
-    if unexplained:
-        codes = _ORDERS
-    if result.outcome is not Outcome.DIFFERED or not codes:
-        return None
-    places = [place for place in _places(result) if Path(place.file).is_file()]
-    files = {Path(place.file) for place in places}
+    files = files_in_question(result)
     if not files:
         return None
     try:
@@ -123,19 +128,47 @@ def link(result: Result) -> Link | None:
             report = check(everything, projects=projects, suppressed_too=True)
     except TorchReproLintError:
         return None
-    about = [finding for finding in report.findings if finding.code in codes]
+    return next(explanations(result, report.findings), None)
+
+
+def files_in_question(result: Result) -> set[Path]:
+    """The files that hold the lines which a difference leads back to; none where no rule is about such a difference."""
+    if result.outcome is not Outcome.DIFFERED or not _codes(result):
+        return set()
+    return {Path(place.file) for place in _places(result) if Path(place.file).is_file()}
+
+
+def explanations(result: Result, findings: Iterable[Finding]) -> Iterator[Link]:
+    """Those findings that may explain why runs differed, the likeliest first."""
+    codes, places, files = _codes(result), list(_places(result)), files_in_question(result)
+    about = [finding for finding in findings if finding.code in codes]
     about.sort(key=lambda finding: codes.index(finding.code))
     # The likeliest rule first: where a seed differs, it is at fault, and not the draw that shows it.
     for finding in about:
         # That nothing is seeded is said of the program, at its first line.
         if finding.code == "TRL501" or any(_explains(finding, place) for place in places):
-            return Link(finding, proven=True)
-    if unexplained:
-        return None
+            yield Link(finding, proven=True)
+    if _is_unexplained(result):
+        return
     # Elsewhere in the file only the likeliest rule counts: another one is another fault.
     likely = codes[:1]
-    nearby = (finding for finding in about if finding.code in likely and finding.location.path in files)
-    return next((Link(finding, proven=False) for finding in nearby), None)
+    for finding in about:
+        if (
+            finding.code in likely
+            and finding.location.path in files
+            and not any(_explains(finding, at) for at in places)
+        ):
+            yield Link(finding, proven=False)
+
+
+def _is_unexplained(result: Result) -> bool:
+    """Whether it is seen where plain runs differ, and not why."""
+    return result.cause is not None and result.cause.why in UNEXPLAINED and result.perturbation is None
+
+
+def _codes(result: Result) -> tuple[str, ...]:
+    """The rules whose findings may explain a difference."""
+    return _ORDERS if _is_unexplained(result) else rules_for(result)
 
 
 def _places(result: Result) -> Iterator[Place]:

@@ -139,7 +139,8 @@ class Launcher:
         where = folder if scratch is None else scratch.upper
         # What lies in the upper folder of a view has been written, whatever time it bears.
         names = written_since(where, 0.0 if scratch is not None and scratch.view is not None else moment, self.folder)
-        return {name: content(Path(where, name)) for name in names}
+        ours = frozenset() if scratch is None else scratch.replaced
+        return {name: content(Path(where, name)) for name in names if name not in ours}
 
     def _wait(self, process: subprocess.Popen[bytes], header: Header, path: Path, began: float) -> int | None:
         """The exit status; None where the time is over."""

@@ -21,18 +21,19 @@ _FIRST_LINE, _EVERY_LINE = 15.0, 60.0  # seconds, where there is no terminal
 class Progress:
     """Writes over one line of a terminal; to anything else a line after a quarter of a minute and then every minute."""
 
-    def __init__(self, line: StatusLine, stream: TextIO) -> None:
+    def __init__(self, line: StatusLine, stream: TextIO, command: str = f"{PROGRAM} verify") -> None:
         self._line = line
+        self._command = command
         self._stream = stream
         self._last: dict[tuple[int, str | None, int], float] = {}  # several runs may be under way
         self._lock = threading.Lock()
 
     @classmethod
     @contextlib.contextmanager
-    def on(cls, stream: TextIO) -> Iterator[Progress]:
-        """Progress whose line is removed at the end."""
+    def on(cls, stream: TextIO, command: str = f"{PROGRAM} verify") -> Iterator[Progress]:
+        """Progress of a command, whose line is removed at the end."""
         with StatusLine.on(stream) as line:
-            yield cls(line, stream)
+            yield cls(line, stream, command)
 
     def show(self, header: Header, record: Path, seconds: float) -> None:
         """Say which run it is, and how far it has come."""
@@ -52,7 +53,7 @@ class Progress:
             self._line.show(words)
             return
         with contextlib.suppress(OSError):
-            print(f"{PROGRAM} verify: {words}", file=self._stream, flush=True)
+            print(f"{self._command}: {words}", file=self._stream, flush=True)
 
     def show_linter(self) -> None:
         """Say that the runs are over, and that the linter is looking for what explains them."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 import itertools
 import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -24,12 +26,14 @@ _SPARE = 1 << 30  # bytes of the disk that a copy must leave
 class ScratchFolder:
     """What stands for the user's folder in one run: `view` are the folders of an overlay, or `copy` is a copy.
 
-    `original` is the user's folder, as an absolute path.
+    `original` is the user's folder, as an absolute path. `replaced` are the files, relative to it, that have another
+    content here from the start.
     """
 
     original: str
     upper: str
     work: str | None
+    replaced: frozenset[str] = frozenset()
 
     @property
     def cwd(self) -> str:
@@ -83,6 +87,7 @@ class Scratch:
         self._folder = os.path.realpath(folder)
         self._home = home
         self._numbers = itertools.count(1)  # several threads may ask
+        self._files: Mapping[str, bytes] = {}
         self.are_views = self._view_works()
         if not self.are_views:
             needed = sum(status.st_size for _, status in files_below(self._folder, home, everything=True))
@@ -93,17 +98,25 @@ class Scratch:
                     f"({needed / 2**30:.1f} GiB) does not fit into {home.parent} ({free / 2**30:.1f} GiB free)"
                 )
 
+    def holding(self, files: Mapping[str, bytes]) -> Scratch:
+        """Scratch folders in which files, named relative to the folder and with slashes, have this content instead."""
+        other = copy.copy(self)
+        other._files = dict(files)
+        return other
+
     def new(self) -> ScratchFolder:
-        """A folder that is as the user's own is now."""
+        """A folder that is as the user's own is now, except for the files that it is to hold instead."""
         here = self._home / f"scratch-{next(self._numbers)}"
         upper, work = here / "folder", here / "work"
         here.mkdir()
         if self.are_views:
             upper.mkdir()
             work.mkdir()
-            return ScratchFolder(self._folder, str(upper), str(work))
-        shutil.copytree(self._folder, upper, symlinks=True, ignore=self._ours)
-        return ScratchFolder(self._folder, str(upper), None)
+        else:
+            shutil.copytree(self._folder, upper, symlinks=True, ignore=self._ours)
+        for name, content in self._files.items():
+            _put(Path(self._folder), upper, name, content)
+        return ScratchFolder(self._folder, str(upper), str(work) if self.are_views else None, frozenset(self._files))
 
     def _ours(self, folder: str, names: list[str]) -> list[str]:
         return [name for name in names if Path(folder, name).resolve() == self._home]
@@ -116,6 +129,18 @@ class Scratch:
             one.mkdir()
         words = [sys.executable, "-I", "-S", overlay.__file__, *map(str, folders)]
         return subprocess.run(words, capture_output=True, check=False).returncode == 0
+
+
+def _put(folder: Path, upper: Path, name: str, content: bytes) -> None:
+    """Write a file below `upper` that has the mode of the user's own below `folder`, as have the folders on the way."""
+    path = upper / name
+    for above in reversed(path.relative_to(upper).parents[:-1]):
+        if not (upper / above).exists():
+            (upper / above).mkdir()
+            shutil.copystat(folder / above, upper / above)
+    path.unlink(missing_ok=True)  # a copy may be one file under several names
+    path.write_bytes(content)
+    shutil.copymode(folder / name, path)
 
 
 def _moved(path: str, here: str, there: str) -> str:

@@ -68,7 +68,7 @@ def page(text: str = "train.py", outcome: str = "differed") -> Page:
                 [FrameLine(2, "before", False), FrameLine(3, text, True)],
                 [("rule", text)],
             )
-            for name in ("", "workers")
+            for name in ("Where they first differ", "What depends on workers")
         ],
         environment={text: text},
         differences=[(text, Difference(text, text, text))],

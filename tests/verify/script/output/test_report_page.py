@@ -96,7 +96,7 @@ def test_a_page_leads_with_the_verdict_on_all() -> None:
         ("threads", "other", ""),
     ]
     assert page.differences[0][0] == "listing"
-    assert [one.name for one in page.divergences] == ["listing", "threads"]
+    assert [one.head for one in page.divergences] == ["What depends on listing", "What depends on threads"]
     render(page)
 
 

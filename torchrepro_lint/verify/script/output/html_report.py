@@ -46,10 +46,10 @@ class FrameLine:
 class PageDivergence:
     """Where two runs first differ: in words, the line of code with its neighbours, and what more there is to say.
 
-    `name` is what was varied; empty for runs of the script as it is.
+    `head` stands above it.
     """
 
-    name: str
+    head: str
     words: str
     place: Place | None
     frame: Sequence[FrameLine]
@@ -58,7 +58,9 @@ class PageDivergence:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """All that a page shows. `differences` are those of the environments, each with the name of its run."""
+    """All that a page shows. `differences` are those of the environments, each with the name of its run; `patch` are
+    the lines of a unified diff, and `heads` stand above the columns of the runs. `command` is the one that made it.
+    """
 
     title: str
     outcome: Outcome
@@ -69,6 +71,9 @@ class Page:
     environment: Mapping[str, str]
     differences: Sequence[tuple[str, Difference]]
     notes: Sequence[str]
+    patch: Sequence[str] = ()
+    command: str = "verify"
+    heads: tuple[str, str, str, str] = ("run", "what was varied", "verdict", "rules")
 
 
 def render(page: Page) -> str:
@@ -80,7 +85,7 @@ def render(page: Page) -> str:
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{_text(page.title)}: torchrepro-lint verify</title>
+<title>{_text(page.title)}: torchrepro-lint {page.command}</title>
 <style>
 {style}</style>
 </head>
@@ -98,7 +103,8 @@ def _body(page: Page) -> Iterator[str]:
         f'<p><span class="soft">{_text(name)}</span> <code>{_text(value)}</code></p>' for name, value in page.about
     )
     yield "</div>\n"
-    yield from _runs(page.runs)
+    yield from _runs(page.runs, page.heads)
+    yield from _patch(page.patch)
     for divergence in page.divergences:
         yield from _divergence(divergence)
     yield from _differences(page.differences)
@@ -110,8 +116,7 @@ def _body(page: Page) -> Iterator[str]:
 
 
 def _divergence(divergence: PageDivergence) -> Iterator[str]:
-    head = f"What depends on {divergence.name}" if divergence.name else "Where they first differ"
-    yield f"<h2>{_text(head)}</h2>\n<p>{_words(divergence.words)}</p>\n"
+    yield f"<h2>{_text(divergence.head)}</h2>\n<p>{_words(divergence.words)}</p>\n"
     if (place := divergence.place) is not None:
         function = f" in {place.function}" if place.function else ""
         yield f"<p><code>{_text(f'{place.file}:{place.line}')}</code>{_text(function)}</p>\n"
@@ -152,10 +157,17 @@ def _key(look: str) -> str:
     return f'<span class="key" style="{style}"></span>'
 
 
-def _runs(runs: Sequence[PageRun]) -> Iterator[str]:
-    yield "<h2>Runs</h2>\n"
+def _patch(lines: Sequence[str]) -> Iterator[str]:
+    if lines:
+        marks = {"+": "added", "-": "removed"}
+        shown = (f'<span class="{marks.get(line[:1], "kept")}">{_text(line)}</span>' for line in lines)
+        yield f'<h2>All fixes</h2>\n<div class="scroll"><pre class="patch">{"".join(shown)}</pre></div>\n'
+
+
+def _runs(runs: Sequence[PageRun], heads: Sequence[str]) -> Iterator[str]:
+    yield f"<h2>{'Runs' if heads[0] == 'run' else 'Rounds'}</h2>\n"
     yield _table(
-        ("run", "what was varied", "verdict", "rules"),
+        heads,
         [(run.outcome, (run.name, run.varied, run.verdict, run.rules)) for run in runs],
         marked=2,
     )

@@ -48,7 +48,7 @@ def page_of(answers: Sequence[Answer]) -> Page:
         verdict=wording.verdict(worst) if len(answers) == 1 else "".join(headline(answers)),
         about=list(_about(answers)),
         runs=[*_plain_runs(plain), *(_varied_run(result) for result, _ in answers[1:])],
-        divergences=[found for answer in answers if (found := _divergence(*answer)) is not None],
+        divergences=[found for answer in answers if (found := page_divergence(*answer, Texts())) is not None],
         environment={} if first is None else first.environment,
         differences=list(_differences(answers)),
         notes=list(remarks),
@@ -110,15 +110,15 @@ def _differences(answers: Sequence[Answer]) -> Iterator[tuple[str, Difference]]:
                 yield result.perturbation or f"run {len(result.runs)}", one
 
 
-def _divergence(result: Result, link: Link | None) -> PageDivergence | None:
+def page_divergence(result: Result, link: Link | None, texts: Texts) -> PageDivergence | None:
+    """Where two runs differ and why, with the lines of code as `texts` has them; None where they do not."""
     comparison, cause = result.comparison, result.cause
     if comparison is None or comparison.divergence is None:
         return None
     at = cause.at if cause is not None else (comparison.divergence.first, comparison.divergence.second)
     entry = next(one for one in at if one is not None)
-    texts = Texts()
     return PageDivergence(
-        name=result.perturbation or "",
+        head=f"What depends on {result.perturbation}" if result.perturbation else "Where they first differ",
         words=f"Of the two runs, {wording.where(comparison.divergence)}" if cause is None else wording.reason(cause),
         place=cause.place if cause is not None else entry.place,
         frame=_frame(cause.place if cause is not None else entry.place, texts),

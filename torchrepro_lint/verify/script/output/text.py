@@ -61,9 +61,9 @@ def _lines(result: Result, link: Link | None, colours: Colours) -> Iterator[str]
     yield f"{paint(head)}{colon}{printable(rest)}"
     if result.comparison is not None:
         yield from differences(result.comparison.environment)
-        yield from _divergence(result, link, colours)
+        yield from divergence_lines(result, link, colours, Texts())
     if result.outcome is Outcome.COULD_NOT_RUN or result.reason is not None:
-        yield from _printed(result)
+        yield from printed_lines(result)
     remarks = list(notes(result))
     if remarks:
         yield ""
@@ -80,12 +80,12 @@ def differences(found: Sequence[Difference]) -> Iterator[str]:
         yield f"  {one.name:{width}}  {one.first}  |  {one.second}"
 
 
-def _divergence(result: Result, link: Link | None, colours: Colours) -> Iterator[str]:
+def divergence_lines(result: Result, link: Link | None, colours: Colours, texts: Texts) -> Iterator[str]:
+    """Where two runs differ and why, with the lines of code, as `texts` has them."""
     comparison = result.comparison
     if comparison is None or comparison.divergence is None:
         return
     folder = result.pair[0].header.folder if result.pair else "."
-    texts = Texts()
     cause = result.cause
     shown = cause.at if cause is not None else (comparison.divergence.first, comparison.divergence.second)
     entry = next(one for one in shown if one is not None)
@@ -141,7 +141,7 @@ def _explanation(result: Result, link: Link | None, texts: Texts, colours: Colou
         yield f"about such faults: torchrepro-lint rule {codes[0]}"
 
 
-def _printed(result: Result) -> Iterator[str]:
+def printed_lines(result: Result) -> Iterator[str]:
     """The last lines that a run which went wrong has printed."""
     for number, run in enumerate(result.runs, start=1):
         lines = [line for line in run.output.splitlines() if line.strip()]
