@@ -39,6 +39,7 @@ MethodTable = Literal[
     "list_fills",
     "tables",
     "decorators",
+    "asks_for_a_file",
 ]
 
 

@@ -29,7 +29,7 @@ from torchrepro_lint.program.seeds.entropy_calls import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Entropy", "drawn_of", "entropy_of"]
+__all__ = ["Entropy", "drawn_of", "entropy_of", "hashed_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +60,11 @@ def entropy_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
 def drawn_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
     """The same with draws from the global generators as its source."""
     return _DrawSources(ev).of(node, frame)
+
+
+def hashed_of(ev: Evaluator, node: tree.Expr, frame: Frame) -> Entropy | None:
+    """The same with Python's hash of a text as its source."""
+    return _HashSources(ev).of(node, frame)
 
 
 class _Sources(Backward[Entropy]):
@@ -161,3 +166,11 @@ class _DrawSources(_Sources):
     def is_source(self, name: str, node: tree.Call, frame: Frame) -> bool:
         """Whether the call draws from a global generator."""
         return bool(drawn_globally(name))
+
+
+class _HashSources(_Sources):
+    """Python's hash of a text, which is another one in every process."""
+
+    def is_source(self, name: str, node: tree.Call, frame: Frame) -> bool:
+        """Whether the call is a hash, and its argument proven to be a text."""
+        return name == "builtins.hash" and is_entropy(name, node, self.ev, frame)
