@@ -26,6 +26,7 @@ frameworks.py            frameworks that take care of both
 
 Where an order comes from:
 listings.py              listings of directories
+completions.py           results in the order in which they are done
 walks.py                 walks over a tree of folders
 set_order.py             sets
 element_kinds.py         what is in one; element_annotations.py and element_names.py: by what is written

@@ -1,0 +1,108 @@
+"""TRL213 completion-order.
+
+What it does
+    Finds results that are taken in the order in which their jobs are done (`pool.imap_unordered`, `as_completed`) if
+    that order decides the samples of a data set, a split, a shuffle, or which number something gets.
+
+Why is this bad?
+    Which process or thread is done first depends on the load of the machine. The list of results has another order in
+    every run, so that a seeded shuffle or split gives other samples, and numbers by position mean something else.
+
+Example
+    ```python
+    from multiprocessing import Pool
+
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    def load(number):
+        return torch.full((3,), float(number))
+
+    if __name__ == "__main__":
+        torch.manual_seed(0)
+        with Pool(4) as pool:
+            samples = torch.stack(list(pool.imap_unordered(load, range(24))))
+        print(next(iter(DataLoader(TensorDataset(samples), batch_size=6))))
+    ```
+
+Use instead
+    ```python
+    from multiprocessing import Pool
+
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset
+
+    def load(number):
+        return torch.full((3,), float(number))
+
+    if __name__ == "__main__":
+        torch.manual_seed(0)
+        with Pool(4) as pool:
+            samples = torch.stack(list(pool.imap(load, range(24))))
+        print(next(iter(DataLoader(TensorDataset(samples), batch_size=6))))
+    ```
+
+Since
+    All versions of torch.
+
+How it is proven
+    `verify` runs programs whose jobs take differently long, and shows that what they print differs between runs.
+
+Fix safety
+    Safe: writes `imap` for `imap_unordered`, which gives the same results in the order of the arguments. There is no
+    fix for `as_completed`: go through the futures in the order in which they were submitted, or sort by their number.
+
+Not reported
+    - Results that are sorted, put away under a key or a number of their own, counted or only waited for.
+    - Results that are not seen to reach any of the uses above, such as those that are written to files.
+    - `DataLoader(in_order=False)`, which says what it does.
+    - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
+      profile only. Numbers by position are reported everywhere.
+
+Known limits
+    Sums of floating-point numbers, which differ in their last digits, and queues that threads fill are not followed.
+
+References
+    https://docs.python.org/3/library/multiprocessing.html#multiprocessing.pool.Pool.imap_unordered
+    https://docs.python.org/3/library/concurrent.futures.html#concurrent.futures.as_completed
+    https://github.com/openclimatefix-archives/nwp/pull/25
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.fixes.order_fix import in_order_fix
+from torchrepro_lint.program.ordering.completions import completion_orders
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.rules.base import Rule
+
+_DECIDES = {
+    "samples": "the order of the samples",
+    "split": "a split, a shuffle or a random choice",
+    "index": "the numbers of the classes or items",
+    "position": "what is looked up by position",
+}
+
+
+class CompletionOrderDecides(Rule):
+    code = "TRL213"
+    name = "completion-order"
+    summary = "results in the order in which they are done decide samples, a split or numbers"
+    severity = Severity.WARNING
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        for one in completion_orders(program):
+            fix, declined = in_order_fix(program, one.call)
+            name, decided = last_part(one.call.name), _DECIDES[one.sink.kind]
+            yield self.finding(
+                program,
+                one.call.site,
+                f"`{name}` gives first what is done first, which differs between runs, and decides {decided}",
+                one.sink.chain,
+                fix=fix,
+                declined=declined,
+                about_control=one.sink.kind in ("samples", "split"),
+            )
