@@ -36,6 +36,7 @@ BY_HAND = {
     "TRL209": "Pass `random_state=` (or `seed=`) with the program's seed.",
     "TRL210": "Save the states of all generators in the checkpoint, and restore them when training is resumed.",
     "TRL211": "Save and restore the state of what the message names, or make it anew from the epoch.",
+    "TRL212": "Pass the program's seed as `seed=`, without the rank.",
     "TRL213": "Take the results in the order of what they were made of: `pool.imap`, or a loop over the futures.",
     "TRL214": "Use a hash that is the same in every run: `zlib.crc32(text.encode())`, or one of `hashlib`.",
     "TRL301": "Set `torch.backends.cudnn.benchmark = False`.",

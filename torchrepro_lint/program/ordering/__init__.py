@@ -14,6 +14,7 @@ generators.py            where one is made and seeded, and who draws from it; ge
 given_generators.py      those that are put into objects of libraries
 global_generators.py     the global one, passed as a generator of one's own
 sampler_seeds.py         those of samplers that seed them in each pass
+distributed_seeds.py     the seed that a DistributedSampler is given
 
 Epochs and checkpoints:
 epoch_samplers.py        samplers whose epoch nobody sets
