@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.ordering import order_calls, order_flow
+from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.ordering.order_texts import began_as_text
 from torchrepro_lint.program.running.statements import own_statements
 
@@ -27,16 +28,45 @@ def through_grown(program: Program, carrier: Carrier, loop: tree.For, statement:
     match statement:
         case tree.Assign(targets=((tree.Name() | tree.Attribute()) as target,), value=value) if value is not None:
             grown = _grown(program, carrier, target, value)
+            if grown is None and _adds_to_itself(value, target) and _began_as_list(program, carrier, loop, target):
+                grown = carrier.listed(value, numbered=False)
             if grown is not None and not _begins_anew(program, carrier, loop, target):
                 yield from order_flow.stored(program, replace(grown, node=carrier.node), target)
             elif _adds_to_itself(value, target) and _is_growing_text(program, carrier, loop, target):
                 yield from order_flow.stored(program, carrier.as_text(carrier.node), target)
+        case tree.AugAssign(target=target, op="+", value=tree.Call() | tree.Name() | tree.Binary()) if _began_as_list(
+            program, carrier, loop, target
+        ) and not _begins_anew(program, carrier, loop, target):
+            yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), target)
         case tree.AugAssign(target=target, op="+") if _is_growing_text(program, carrier, loop, target):
             yield from order_flow.stored(program, carrier.as_text(carrier.node), target)
 
 
 def _is_growing_text(program: Program, carrier: Carrier, loop: tree.For, target: tree.Expr) -> bool:
     return began_as_text(program, carrier, loop, target) and not _begins_anew(program, carrier, loop, target)
+
+
+def _began_as_list(program: Program, carrier: Carrier, loop: tree.For, target: tree.Expr) -> bool:
+    """Whether a name or an attribute holds a list before a loop, `found = []`, which may become longer in its turns."""
+    scope = scope_around(program, carrier.facts, loop)
+    match target:
+        case tree.Name(id=name):
+            bindings, _ = scope.reaching(name, loop.site)
+            nodes = [one.node for one in bindings if one.kind == "assign" and not one.unpack]
+        case tree.Attribute():
+            nodes = [one.value for one in scope.stores if one.target.site < loop.site and _is_same(one.target, target)]
+        case _:
+            nodes = []
+    return any(_is_list(node) for node in nodes)
+
+
+def _is_list(node: object) -> bool:
+    match node:
+        case tree.Display(kind="list") | tree.Comprehension(kind="list"):
+            return True
+        case tree.Call(func=tree.Name(id="list" | "sorted")):
+            return True
+    return False
 
 
 def _adds_to_itself(value: tree.Expr, target: tree.Expr) -> bool:
