@@ -69,3 +69,26 @@ def test_completion_and_children_and_evaluation(tmp_path: Path) -> None:
         assert (status, found["cause"] and found["cause"]["why"]) == (1, why), (name, found)
         assert found["cause"]["first"]["place"]["row"] == line_of(path, words)
         assert ("eval()" in found["cause"]["words"]) == (name == "evaluation")
+
+
+def test_classes_numbered_from_a_set_beside_memory_that_nothing_has_written(tmp_path: Path) -> None:
+    """The weights begin as they were found in memory: a view of that is no difference."""
+    text = """
+        import torch
+
+        names = [f"kind {number}" for number in range(30)]
+        numbers = {name: number for number, name in enumerate(set(names))}
+        torch.manual_seed(0)
+        weight = torch.nn.Parameter(torch.empty(30, 30))
+        weight.data.uniform_(-1, 1)
+        labels = torch.tensor([numbers[name] for name in names])
+        for step in range(2):
+            loss = torch.nn.functional.cross_entropy(weight.t(), labels)
+            loss.backward()
+        """
+    path = script(tmp_path, text)
+    status, found = answer("train.py", folder=tmp_path)
+    cause = found["cause"]
+    assert (status, cause["why"]) == (1, "hash"), found["verdict"]
+    assert cause["first"]["place"]["row"] == line_of(path, "labels = ")
+    assert cause["finding"]["code"] == "TRL208"

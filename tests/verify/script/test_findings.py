@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from torchrepro_lint.verify.script.cause import Cause, Why
-from torchrepro_lint.verify.script.entries import Entry, Place
+from torchrepro_lint.verify.script.entries import Entry, Header, Place
 from torchrepro_lint.verify.script.findings import Link, link, rules_for
+from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.output.wording import reason
+from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 MODEL = """\
@@ -136,3 +138,58 @@ def test_of_the_rules_about_what_was_varied_the_one_about_the_draw_comes_first(w
     assert rules_for(result) == ("TRL202", "TRL201")
     found = link(result)
     assert found is not None and (found.finding.code, found.finding.location.start.row) == ("TRL202", 5)
+
+
+def test_that_nothing_is_seeded_is_said_of_the_script_that_ran(write) -> None:
+    """Other programs in its folder seed nothing either."""
+    text = """
+        import torch
+
+        weight = torch.randn(3, requires_grad=True)
+        optimizer = torch.optim.SGD([weight], lr=0.1)
+        (weight * weight).sum().backward()
+        optimizer.step()
+        """
+    root = write({"pyproject.toml": "", "first.py": text, "second.py": text})
+    entry = Entry("draw", "aten.randn", place=Place(str(root / "second.py"), 4), detail={"rng": "torch"})
+    cause = Cause("unseeded", (entry, entry), "torch", nothing_seeds=True)
+    run = Run(Record(Header(("second.py",), str(root)), ()), root / "run.jsonl", 1.0)
+    found = link(Result(Outcome.DIFFERED, ("second.py",), (run,), cause=cause))
+    assert found is not None and found.proven
+    assert (found.finding.code, found.finding.location.path) == ("TRL501", root / "second.py")
+
+
+def test_the_file_of_a_command(tmp_path: Path) -> None:
+    (tmp_path / "package").mkdir()
+    (tmp_path / "package" / "__main__.py").touch()
+    for words, name in (
+        (("train.py", "--lr", "1"), "train.py"),
+        (("-m", "package"), "package/__main__.py"),
+        (("-m", "package.__main__"), "package/__main__.py"),
+        (("-m", "json.tool"), None),
+    ):
+        assert Header(words, str(tmp_path)).script == (name and tmp_path / name)
+
+
+def test_the_order_of_a_loader_is_that_of_the_loader(write) -> None:
+    """Not the draw's line, which is that of the loop, says which loader it is."""
+    root = write({"pyproject.toml": "", "train.py": LOADER})
+    via = Place("/site-packages/torch/utils/data/sampler.py", 163)
+    entry = Entry("draw", "aten.random_", place=Place(str(root / "train.py"), 9), via=via, detail={"rng": "torch"})
+    found = link(Result(Outcome.DIFFERED, ("train.py",), (), cause=Cause("unseeded", (entry, entry), "torch")))
+    assert found is not None
+    assert (found.finding.code, found.finding.location.start.row) == ("TRL201", 8)
+
+
+LOADER = """\
+    import argparse
+    import random
+    import torch
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    random.seed(parser.parse_args().seed)
+    loader = torch.utils.data.DataLoader(torch.arange(20), shuffle=True)
+    for batch in loader:
+        print(batch.sum() + random.random())
+    """

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import shlex
@@ -28,6 +27,7 @@ from torchrepro_lint.verify.repair.result import Ending, Repair
 from torchrepro_lint.verify.repair.session import Session
 from torchrepro_lint.verify.script import perturbations
 from torchrepro_lint.verify.script.bench import ScriptOptions, bench
+from torchrepro_lint.verify.script.entries import Header
 from torchrepro_lint.verify.script.output.html_report import render
 from torchrepro_lint.verify.script.result import Outcome
 from torchrepro_lint.verify.shared_options import (
@@ -81,7 +81,7 @@ def _repair(options: argparse.Namespace, arguments: list[str]) -> int:
     )
     cuda_is_there = options.device == "cuda" and has_cuda()
     with bench(asked, cuda_is_there, f"{PROGRAM} repair") as here:
-        entry = _entry(words)
+        entry = Header(tuple(words), here.folder).script
         fixer = Fixer(here.folder, entry)
         seed = other_seed(asked.command, given, _declaring(entry))
         repair = Session(here, fixer, seed).repair()
@@ -95,21 +95,6 @@ def _repair(options: argparse.Namespace, arguments: list[str]) -> int:
     if options.report is not None:
         write_output(options.report, render(page(repair)))
     return _status(repair)
-
-
-def _entry(words: Sequence[str]) -> Path | None:
-    """The file that is run as the script."""
-    if words[0] != "-m":
-        return Path(os.path.abspath(words[0]))  # noqa: PTH100 - a link stays the name that it has
-    for name in (words[1], f"{words[1]}.__main__"):
-        path = Path.cwd().joinpath(*name.split(".")).with_suffix(".py")
-        if path.is_file():
-            return path
-    try:
-        found = importlib.util.find_spec(words[1].partition(".")[0])
-    except (ImportError, ValueError):
-        return None
-    return Path(found.origin) if found is not None and found.origin and "." not in words[1] else None
 
 
 def _declaring(entry: Path | None) -> Iterator[Path]:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 # A fix that only a person should judge is judged here by running the script.
 _OVERRIDE: SettingsOverride = {**EVERY_RULE, "unsafe_fixes": True}
 _SEEDED_BY_A_LINE = {"random": "python", "numpy": "numpy", "torch": "torch"}
+_OF_PROGRAMS = "TRL5"  # rules about the seeds of whole programs: those of another program explain nothing
 _BESIDE = ("random.seed", "numpy.random.seed", "torch.manual_seed")
 
 
@@ -100,7 +101,7 @@ class Fixer:
             links = list(explanations(result, report.findings))
             known = {id(link.finding) for link in links}
             # Where the runs part, the loader or split at fault may have come from another file: running tells.
-            likely = rules_for(result)[:1]
+            likely = [code for code in rules_for(result)[:1] if not code.startswith(_OF_PROGRAMS)]
             links += [Link(one, proven=False) for one in report.findings if one.code in likely and id(one) not in known]
             for link in links:
                 with time_limit(PATIENCE):

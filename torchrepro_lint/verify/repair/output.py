@@ -40,8 +40,7 @@ def verdict(repair: Repair) -> str:
     if repair.ending is Ending.NOTHING:
         return f"nothing to repair: {wording.verdict(last)}"
     if repair.ending is Ending.REPAIRED:
-        assert last.comparison is not None
-        return f"repaired: {runs} agree{wording.stopped(last)} after {fixes}: {wording.counts(last.comparison)} agreed"
+        return f"repaired: after {fixes}, {wording.verdict(last)}"
     some = f"after {fixes}, " if repair.made else ""
     if last.outcome is Outcome.AGREED:
         names = ", ".join(one.question.perturbation or "" for one in repair.left)

@@ -8,7 +8,7 @@ not a tensor, so there the nearest draw that differs is taken, and its RNG is fo
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -34,6 +34,7 @@ Why: TypeAlias = Literal[
     "hash",  # the order of a set, or a number of `hash`: with one PYTHONHASHSEED the runs agree
     "varied",  # what a perturbation varies
 ]
+Content: TypeAlias = tuple[str, str]  # of a tensor, in both runs
 UNEXPLAINED: frozenset[Why] = frozenset({"order", "data", "flow", "outside"})  # it is seen where, and not why
 
 _THREAD = re.compile(r", thread [^,]+$")
@@ -192,7 +193,10 @@ def _of_process(first: Record, second: Record, process: str, seen: Pair) -> Caus
         return _of_draw(first, second, made, (*chain, differed))
     if walked.last_draw is not None:
         return _of_draw(first, second, walked.last_draw, (*chain, differed))
-    return Cause("flow" if differed[0].identity != differed[1].identity else "outside", differed, chain=chain)
+    if differed[0].identity != differed[1].identity:
+        return Cause("flow", differed, chain=chain)
+    came_in = _first_met(walked, differed)
+    return Cause("outside", came_in, chain=chain if came_in == differed else (*chain, differed))
 
 
 def _nearest(first: Record, second: Record, process: str, seen: Pair) -> Cause | None:
@@ -247,15 +251,35 @@ def _is_operation(pair: Pair) -> bool:
 
 
 def _maker(walked: _Walk, pair: Pair) -> Pair | None:
-    """What made a tensor that differs among those that an operation reads, by the tensor's content."""
-    for read in zip(*(one.detail.get("reads", ()) for one in pair), strict=False):
-        if read[0] == read[1] or None in read:
-            continue
-        for step in reversed(walked.steps):
-            made = zip(*(one.detail.get("makes", ()) for one in step), strict=False)
-            if read in made:
+    """What made a tensor that differs among those that an operation reads, by the tensor's content. Views are passed
+    through to what made the tensor that they are of.
+    """
+    steps = walked.steps
+    while True:
+        index = next((index for read in _differing(pair, "reads") if (index := _makes(steps, read)) is not None), None)
+        if index is None or not steps[index][0].detail.get("view"):
+            return None if index is None else steps[index]
+        pair, steps = steps[index], steps[:index]
+
+
+def _makes(steps: Sequence[Pair], content: Content) -> int | None:
+    """The last of the steps that makes this content."""
+    return next((at for at in reversed(range(len(steps))) if content in _differing(steps[at], "makes")), None)
+
+
+def _differing(pair: Pair, name: str) -> list[Content]:
+    """The contents of the tensors that an operation reads, or makes, as far as they differ between the runs."""
+    both = zip(*(one.detail.get(name, ()) for one in pair), strict=False)
+    return [content for content in both if content[0] != content[1] and None not in content]
+
+
+def _first_met(walked: _Walk, differed: Pair) -> Pair:
+    """The first step that has the content which an operation reads, and no operation has made: there it came in."""
+    for content in _differing(differed, "reads"):
+        for step in walked.steps:
+            if content in _differing(step, "reads") or content in _differing(step, "makes"):
                 return step
-    return None
+    return differed
 
 
 def _of_draw(first: Record, second: Record, drawn: Pair, chain: tuple[Pair, ...]) -> Cause:

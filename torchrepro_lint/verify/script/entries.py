@@ -5,9 +5,10 @@ Plain data. Both sides import it, the watched process and those who read a recor
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Any, Literal, TypeAlias, get_args
 
 Kind: TypeAlias = Literal[
@@ -118,3 +119,12 @@ class Header:
     tool: str = ""
     steps: int | None = None
     ranks: int = 0
+
+    @property
+    def script(self) -> Path | None:
+        """The file that runs as `__main__`; None for a module that is not found below the folder."""
+        if self.command[0] != "-m":
+            return Path(os.path.abspath(os.path.join(self.folder, self.command[0])))  # noqa: PTH100, PTH118 (as named)
+        names = (self.command[1], f"{self.command[1]}.__main__")
+        paths = [Path(self.folder).joinpath(*name.split(".")).with_suffix(".py") for name in names]
+        return next((path for path in paths if path.is_file()), None)

@@ -32,6 +32,7 @@ T = TypeVar("T")
 Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 
 _MARKS_BEFORE = 20  # batches, losses and parameters before a printed line that are recorded closely
+_RESULTS_OF_STEPS: frozenset[Kind] = frozenset({"batch", "loss", "parameter", "weights"})
 _HASH_ATTEMPTS = 2  # pairs of runs that must agree with one PYTHONHASHSEED: once may be chance
 FULL_ATTEMPTS = 3  # what depends on timing need not happen again at once
 
@@ -306,7 +307,6 @@ class Experiment:
         free = not self._one_hash_seed and os.environ.get(perturbations.HASH_SEED, "random") == "random"
         if cause is None or cause.why not in UNEXPLAINED or not free:
             return cause
-        looked_at = kinds if kinds is OUTPUTS else _full_kinds(kinds)
         for attempt in range(1, _HASH_ATTEMPTS + 1):
             names = [recording_name(number, "one-hashseed", attempt) for number in numbers]
             extra = perturbations.environment(None, 0)
@@ -314,7 +314,7 @@ class Experiment:
                 self._run(number, None, plan, name, extra=extra) for number, name in zip(numbers, names, strict=True)
             ]
             first, second = (run.record for run in made)
-            if first is None or second is None or compare(first, second, looked_at).divergence is not None:
+            if first is None or second is None or not _agree(first, second, kinds):
                 return cause
         return with_hash(cause, *records)
 
@@ -373,6 +373,17 @@ def _within(divergence: Divergence, plan: Plan) -> bool:
 def _full_kinds(kinds: Collection[Kind]) -> Collection[Kind]:
     """What is compared in the second stage: what is compared at all, and what leads to it."""
     return RESULTS if frozenset(kinds) == RESULTS else frozenset(kinds) | {"gradient", "op"}
+
+
+def _agree(first: Record, second: Record, kinds: Collection[Kind]) -> bool:
+    """Whether two runs agree in the results that they were found to differ in; where they have none of these, in every
+    operation. What an operation reads may be memory that nothing has written yet.
+    """
+    results = kinds if kinds is OUTPUTS else _RESULTS_OF_STEPS & frozenset(kinds)
+    comparison = compare(first, second, results)
+    if comparison.divergence is None and comparison.total == 0:
+        comparison = compare(first, second, _full_kinds(kinds))
+    return comparison.divergence is None
 
 
 def _cut_off(comparison: Comparison) -> bool:

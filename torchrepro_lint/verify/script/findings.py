@@ -145,8 +145,7 @@ def explanations(result: Result, findings: Iterable[Finding]) -> Iterator[Link]:
     about.sort(key=lambda finding: codes.index(finding.code))
     # The likeliest rule first: where a seed differs, it is at fault, and not the draw that shows it.
     for finding in about:
-        # That nothing is seeded is said of the program, at its first line.
-        if finding.code == "TRL501" or any(_explains(finding, place) for place in places):
+        if _is_of_script(finding, result) or any(_explains(finding, place) for place in places):
             yield Link(finding, proven=True)
     if _is_unexplained(result):
         return
@@ -155,10 +154,20 @@ def explanations(result: Result, findings: Iterable[Finding]) -> Iterator[Link]:
     for finding in about:
         if (
             finding.code in likely
+            and finding.code != "TRL501"
             and finding.location.path in files
             and not any(_explains(finding, at) for at in places)
         ):
             yield Link(finding, proven=False)
+
+
+def _is_of_script(finding: Finding, result: Result) -> bool:
+    """Whether a finding says that the script which ran seeds nothing: it is said of a program, at its first line."""
+    if finding.code != "TRL501":
+        return False
+    record = next((run.record for run in result.runs if run.record is not None), None)
+    script = record.header.script if record is not None else None
+    return script is None or finding.location.path == script
 
 
 def _is_unexplained(result: Result) -> bool:

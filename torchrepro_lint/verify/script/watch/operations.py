@@ -143,6 +143,7 @@ class _Operations:
             "grad": False if draws and not self._torch.is_grad_enabled() else None,
             "overload": func._schema.overload_name or None,
             "device": _device(result, args),
+            "view": _is_view(func) or None,
             "reads": given.tensors or None,
             "makes": made.tensors or None,
         }
@@ -229,6 +230,16 @@ def _read(func: Any, name: str, args: tuple[Any, ...], kwargs: dict[str, Any]) -
             given = [(str(one.dtype), tuple(one.shape)) for one in _tensors(given)]
         values.append(given)
     return values
+
+
+def _is_view(func: Any) -> bool:
+    """Whether an operation gives what it gets under another shape: it computes nothing, and reads no memory. By `lift`
+    and `lift_fresh`, which do so too, values come in from outside of torch.
+    """
+    if func._schema.name.partition("::")[2].startswith("lift"):
+        return False
+    returns = [one.alias_info for one in func._schema.returns]
+    return bool(returns) and all(alias is not None and not alias.is_write for alias in returns)
 
 
 def _without_scratch(name: str, result: Any) -> Any:
