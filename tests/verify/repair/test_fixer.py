@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from verify_runs import record, script
@@ -68,3 +69,31 @@ def test_what_lies_outside_of_the_folder_is_not_changed(tmp_path: Path) -> None:
     refused = next(iter(fixer.candidates(unseeded(path))))
     assert not isinstance(refused, Candidate)
     assert refused.why == f"it would change {path}, which lies outside of the working folder"
+
+
+DROPPED = """
+    import random
+
+    import torch
+
+    torch.manual_seed(0)
+    random.Random(0)
+    weight = torch.randn(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    (weight * random.random()).sum().backward()
+    optimizer.step()
+    """
+
+
+def test_a_seed_for_a_generator_that_nothing_keeps(tmp_path: Path) -> None:
+    path = script(tmp_path, DROPPED)
+    result = unseeded(path)
+    one, other = (
+        Entry("draw", "random.random", output=value, place=Place(str(path), 9), detail={"rng": "random"})
+        for value in "ab"
+    )
+    result = replace(result, cause=Cause("unseeded", (one, other), "random"))
+    found = next(iter(Fixer(str(tmp_path), path).candidates(result)))
+    assert isinstance(found, Candidate) and found.link is not None
+    assert found.link.finding.code == "TRL305"
+    assert "random.seed(0)" in found.texts[path]

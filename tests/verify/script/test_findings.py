@@ -91,8 +91,8 @@ def draw_in(process: str, rng: str, why: Why = "unseeded", name: str = "numpy.ra
 @pytest.mark.parametrize(
     ("cause", "varied", "rules"),
     [
-        (draw_in("main", "numpy", nothing_seeds=True), None, ("TRL501",)),
-        (draw_in("main", "numpy"), None, ("TRL502", "TRL504")),
+        (draw_in("main", "numpy", nothing_seeds=True), None, ("TRL501", "TRL305")),
+        (draw_in("main", "numpy"), None, ("TRL502", "TRL504", "TRL305")),
         (draw_in("worker 0 of loader 0", "numpy.random.Generator", "state"), "workers", ("TRL107",)),
         (draw_in("worker 0 of loader 0", "torch", "state", "aten.rand"), "workers", ("TRL201", "TRL101", "TRL110")),
     ],

@@ -20,7 +20,7 @@ from torchrepro_lint.verify.repair.result import Refused
 from torchrepro_lint.verify.repair.streams import seeds
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.entries import MAIN, Place
-from torchrepro_lint.verify.script.findings import PATIENCE, Link, explanations, files_in_question, rules_for
+from torchrepro_lint.verify.script.findings import DEAD_SEED, PATIENCE, Link, explanations, files_in_question, rules_for
 from torchrepro_lint.verify.script.result import Result
 from torchrepro_lint.verify.script.time_limit import time_limit
 
@@ -101,7 +101,9 @@ class Fixer:
             links = list(explanations(result, report.findings))
             known = {id(link.finding) for link in links}
             # Where the runs part, the loader or split at fault may have come from another file: running tells.
-            likely = [code for code in rules_for(result)[:1] if not code.startswith(_OF_PROGRAMS)]
+            rules = rules_for(result)
+            likely = [code for code in rules if code == DEAD_SEED or code == rules[0]]
+            likely = [code for code in likely if not code.startswith(_OF_PROGRAMS)]
             links += [Link(one, proven=False) for one in report.findings if one.code in likely and id(one) not in known]
             for link in links:
                 with time_limit(PATIENCE):

@@ -12,6 +12,7 @@ from torchrepro_lint.verify.script.record import Record
 
 # An order of samples, the data of batches, the generators of a worker or of the process, the first weights.
 About: TypeAlias = Literal["order", "batches", "worker", "generator", "weights"]
+_OF_OBJECTS = ("random.Random.seed", "numpy.random.default_rng")
 _COUNTED: tuple[Kind, ...] = ("batch", "loss", "parameter")
 
 
@@ -73,9 +74,10 @@ def work(record: Record) -> Counter[str]:
 
 
 def seeds(record: Record) -> dict[tuple[str, str], Entry]:
-    """The calls of the main process that seed with a number of its own, by function and number."""
+    """The calls of the main process that seed global generators with a number of its own, by function and number."""
     return {
         (entry.name, entry.shown or ""): entry
         for entry in record.of_process(MAIN)
-        if entry.kind == "seed" and not entry.detail.get("entropy") and entry.place is not None
+        if entry.kind == "seed" and entry.name not in _OF_OBJECTS
+        if not entry.detail.get("entropy") and entry.place is not None
     }

@@ -20,6 +20,7 @@ from torchrepro_lint.verify.script.time_limit import time_limit
 PATIENCE = 120.0  # seconds that the linter may take: the answer is known by then, and waits
 _SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the loader's generator
 _ORDERS = ("TRL207", "TRL208", "TRL209", "TRL206")  # what may lie at a line where a cause is not known
+DEAD_SEED = "TRL305"  # a seed for a generator that nothing keeps is meant for the global one
 _HELD = ("torch.Generator", "numpy.random.Generator", "numpy.random.RandomState", "random.Random")
 _WEIGHTED = ("aten.multinomial",)  # what WeightedRandomSampler draws by
 _OF_LOADERS = "torch/utils/data/sampler.py"  # the library's file through which a loader draws its order
@@ -107,6 +108,8 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
             yield from ("TRL502", "TRL504")
         elif cause.process != MAIN:
             yield "TRL501"
+        if rng in ("random", "numpy"):
+            yield DEAD_SEED
     if cause.why in ("draws", "state"):
         yield from ("TRL504", "TRL502", "TRL503")
 
