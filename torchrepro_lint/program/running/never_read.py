@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -10,14 +11,18 @@ from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
+from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.program import Program
 
-__all__ = ["is_given_up", "is_never_read", "is_only_rearranged", "uses_of_its_name"]
+__all__ = ["is_given_up", "is_never_read", "is_only_rearranged", "is_read_nowhere", "uses_of_its_name"]
 
 #: What may read any name of the place where it is called.
 _TABLES: Final = frozenset({"globals", "locals", "vars", "eval", "exec"})
+#: An import of all names of a file, under which others may read them.
+_OF_ALL: Final = re.compile(rb"import\s*\*")
 #: Methods that only change the order of what they are called on, by their names.
 _REARRANGING: Final = frozenset({"sort", "reverse"})
 #: Statements that go on with the next one, unless they raise.
@@ -31,6 +36,21 @@ def is_never_read(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
     imported. A file that looks names up in a table (`globals()`, `locals()`) may read any.
     """
     return uses_of_its_name(ev, facts, made) == []
+
+
+def is_read_nowhere(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:
+    """Whether an expression gives its value to one name at the top level of a file, which is read neither there nor in
+    a file that imports it: `global_rng = random.Random()` in a copy of a file of helpers.
+    """
+    parents = parents_of(program.ev, facts)
+    target = parents.target_of(made)
+    if not isinstance(target, tree.Name) or _scope_around(facts, parents, made).node is not None:
+        return False
+    if parents.reads(target.id) or not _TABLES.isdisjoint(parents.names) or "__all__" in parents.names:
+        return False
+    mentioning = set(program.project.matching(any_word((target.id,)))) - {facts.path}
+    importing = program.imports.importers(facts.path) if mentioning else ()
+    return not any(path in mentioning or program.project.holds(path, _OF_ALL) for path in importing)
 
 
 def is_only_rearranged(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:

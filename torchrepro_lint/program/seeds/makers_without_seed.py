@@ -15,6 +15,7 @@ from torchrepro_lint.facts.expressions import call_sites
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.rng import object_seedings
 from torchrepro_lint.program.running.call_index import NamedCall, called_name
+from torchrepro_lint.program.running.never_read import is_read_nowhere
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -45,8 +46,9 @@ def _written(program: Program) -> Iterator[NamedCall]:
         for scope in facts.walk_scopes() if facts is not None else ():
             for call, arms in scope.calls:
                 if called_name(call.func) in _maker_words() and _may_lack_a_seed(scope, call):
-                    if facts is not None and not _is_one_of_several(scope, call):
-                        yield NamedCall(facts, scope, call, arms)
+                    if facts is None or _is_one_of_several(scope, call) or is_read_nowhere(program, facts, call):
+                        continue
+                    yield NamedCall(facts, scope, call, arms)
 
 
 def _may_lack_a_seed(scope: Scope, call: tree.Call) -> bool:
