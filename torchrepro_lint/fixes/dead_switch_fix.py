@@ -46,6 +46,8 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
             return Fix(Applicability.SAFE, f"Call {dead.name}", (edit,)), None
         case "dropped":
             return _seeding_instead(program, document, target, dead)
+        case "gone":
+            return None, "operations that have no deterministic implementation would raise"
         case "not-called":
             return None, "the seed to pass is not known"
     return None, "a comparison may be meant"

@@ -26,6 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.statements import own_statements
+from torchrepro_lint.program.switches.older_torch import is_gone
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -35,7 +36,7 @@ __all__ = ["DeadSwitch", "dead_switches", "dropped_in"]
 
 _WORDS = re.compile(rb"cudnn|torch\.backend|torch\.cuda|seed|determinis|benchmark|\bRandom\(|RandomState|default_rng")
 
-Fault = Literal["misspelt", "unbound", "assigned-over", "not-called", "compared", "dropped"]
+Fault = Literal["misspelt", "unbound", "assigned-over", "not-called", "compared", "dropped", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ class DeadSwitch:
     `misspelt`: no attribute of that name is read by torch; `unbound`: the name `cudnn` means nothing in the file;
     `assigned-over`: a function is replaced by a value; `not-called`: a function is named and not called; `compared`:
     `==` stands in the place of `=`; `dropped`: a generator is made with a seed, and nothing keeps it. `target` is the
-    expression to repair.
+    expression to repair. `gone`: the target's torch has no such function, and what guards the call hides that.
     """
 
     fault: Fault
@@ -193,7 +194,10 @@ def dropped_in(program: Program, facts: ModuleFacts, scope: Scope) -> Sequence[D
     """The generators that a scope makes with a seed and drops, so that the seed reaches no draw. Where the scope also
     seeds the global generator of the same kind, nothing is missing.
     """
-    return program.once(("dropped generators", id(scope)), lambda: tuple(_dropped(program, facts, scope)))
+    return program.once(
+        ("dropped generators", id(scope)),
+        lambda: tuple(one for one in _dropped(program, facts, scope) if one.fault == "dropped"),
+    )
 
 
 def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
@@ -201,6 +205,13 @@ def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Dea
     body = facts.body if node is None else node.body if isinstance(node, tree.FunctionDef) else ()
     for statement in own_statements(body):
         match statement:
+            case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner) as func) as call) if is_gone(
+                program.ev, call, facts, scope, program.target
+            ):
+                frame = frame_without_callers(program.ev, facts, scope)
+                if any(isinstance(one, External) and one.name == "torch" for one in program.ev.values(owner, frame)):
+                    meant = "torch.use_deterministic_algorithms"
+                    yield DeadSwitch("gone", "torch.set_deterministic", meant, statement, func, None, frame)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute() | tree.Name() as func, args=(tree.Arg(), *_))):
                 frame = frame_without_callers(program.ev, facts, scope)
                 names = {canonical(v.name) for v in program.ev.values(func, frame) if isinstance(v, External)}

@@ -4,8 +4,9 @@ What it does
     Finds code that looks like a seed or a switch and does nothing: a misspelt attribute (`cudnn.determinstic`,
     `cudnn.benchmarks`), one in the wrong place (`torch.backends.cuda.deterministic`), an assignment to a function
     (`torch.manual_seed = 100`), a function that is named but not called (`torch.manual_seed`), `==` instead of `=`,
-    a generator that is made with a seed and not kept (`np.random.default_rng(seed)` as a statement), `cudnn` without an
-    import, and an option `--seed` of the command line that nothing reads.
+    `torch.set_deterministic` in a `try` or under `hasattr`, a generator that is made with a seed and not kept
+    (`np.random.default_rng(seed)` as a statement), `cudnn` without an import, and an option `--seed` of the command
+    line that nothing reads.
 
 Why is this bad?
     Python allows an assignment to any attribute of a module, but torch never reads this one. The program runs, says
@@ -48,6 +49,8 @@ Not reported
     - Names that are bound to anything other than torch's modules.
     - Mocks (a callable on the right-hand side) and tests.
     - Attributes whose names are not close to a real one.
+    - `torch.set_deterministic` in a file that names `use_deterministic_algorithms` as well, for a torch below 1.10, or
+      where nothing guards it: it raises an error there.
     - A generator that nothing keeps in a function that seeds the global generator as well: nothing is missing.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
     - Options for a seed in programs that draw nothing: reported in the `strict` profile only.
@@ -101,6 +104,8 @@ def _message(dead: DeadSwitch) -> str:
             return f"this overwrites the function `{dead.name}` with a value instead of calling it"
         case "not-called":
             return f"this names the function `{dead.name}` without calling it"
+        case "gone":
+            return f"newer releases of torch have no `{dead.name}`, so this switches nothing on: call `{dead.meant}`"
         case "dropped":
             return (
                 f"`{dead.name}` makes a generator that nothing keeps, so its seed reaches no draw: write `{dead.meant}`"
