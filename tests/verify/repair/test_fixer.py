@@ -97,3 +97,30 @@ def test_a_seed_for_a_generator_that_nothing_keeps(tmp_path: Path) -> None:
     assert isinstance(found, Candidate) and found.link is not None
     assert found.link.finding.code == "TRL305"
     assert "random.seed(0)" in found.texts[path]
+
+
+DRAWN = """
+    import numpy as np
+    import torch
+
+    torch.manual_seed(np.random.randint(1000))
+    weight = torch.randn(3, requires_grad=True)
+    optimizer = torch.optim.SGD([weight], lr=0.1)
+    (weight * weight).sum().backward()
+    optimizer.step()
+    """
+
+
+def test_a_seed_that_is_drawn(tmp_path: Path) -> None:
+    """From what is not seen: the one or the other generator is seeded, and running tells whether that was it."""
+    path = script(tmp_path, DRAWN)
+    place = Place(str(path), 4)
+    draws = [
+        Entry("draw", "aten.randn", output=one, place=Place(str(path), 5), detail={"rng": "torch"}) for one in "ab"
+    ]
+    drawn = [Entry("seed", "torch.manual_seed", output=one, shown=one, place=place) for one in ("12", "34")]
+    cause = Cause("seed", (draws[0], draws[1]), "torch", seed=(drawn[0], drawn[1]))
+    found = list(Fixer(str(tmp_path), path).candidates(replace(unseeded(path), cause=cause)))
+    texts = [one.texts[path] for one in found if isinstance(one, Candidate) and one.link is None]
+    assert [text.count("np.random.seed(0)") for text in texts] == [1, 0]
+    assert texts[1].count("random.seed(0)") == 1 and "import random" in texts[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -112,8 +112,7 @@ class Fixer:
         if result.cause is not None and result.perturbation is None:
             with time_limit(PATIENCE):
                 seeded = self._seeded(result, result.cause)
-            if seeded is not None:
-                yield seeded
+            yield from seeded
 
     def accept(self, candidate: Candidate) -> None:
         """Go on from the texts of a candidate."""
@@ -164,20 +163,25 @@ class Fixer:
                 return f"it would change {path}, which lies outside of the working folder"
         return None
 
-    def _seeded(self, result: Result, cause: Cause) -> Candidate | Refused | None:
+    def _seeded(self, result: Result, cause: Cause) -> list[Candidate | Refused]:
         """Lines that seed what nothing seeds, or only later: beside a seeding call of the script, with its seed, or at
-        the top of the script where it has none.
+        the top of the script where it has none. A seed that is another one in each run may have been drawn: from what
+        is not known, so that the one or the other is seeded at the top.
         """
+        if cause.why == "seed" and cause.seed is not None and not cause.seed[0].detail.get("entropy"):
+            return [one for rng in ("numpy", "python") for one in self._at_the_top({rng})]
         rng = _SEEDED_BY_A_LINE.get(cause.rng or "")
         if cause.why not in ("unseeded", "late") or rng is None or (cause.process != MAIN and not cause.in_worker):
-            return None
+            return []
         beside = (seed for record in result.pair or () for seed in seeds(record).values() if seed.name in _BESIDE)
         if cause.why == "unseeded" and not cause.nothing_seeds:
             for seed in beside:
                 assert seed.place is not None
                 if (fix := self._beside(seed.place, rng)) is not None:
-                    return self._of_lines(fix)
-        return self._at_the_top(cause, rng)
+                    return [self._of_lines(fix)]
+        shown = cause.seed[0].shown if cause.seed is not None else None
+        number = shown if shown is not None and shown.isdecimal() else None
+        return self._at_the_top({rng, "torch"} if cause.nothing_seeds else {rng}, number)
 
     def _beside(self, place: Place, rng: str) -> Fix | None:
         from torchrepro_lint.fixes.partial_fix import seed_beside_row
@@ -187,18 +191,17 @@ class Fixer:
             return None
         return seed_beside_row(self._document(path), place.line, [rng])
 
-    def _at_the_top(self, cause: Cause, rng: str) -> Candidate | Refused | None:
+    def _at_the_top(self, rngs: Set[str], seed: str | None = None) -> list[Candidate | Refused]:
         from torchrepro_lint.fixes.entry_fix import seeding_block
 
         path = self._entry
         if path is None:
-            return None
-        shown = cause.seed[0].shown if cause.seed is not None else None
-        seed = shown if shown is not None and shown.isdecimal() else str(self._projects.of(path).settings.seed)
-        edits = seeding_block(self._document(path), {rng, "torch"} if cause.nothing_seeds else {rng}, seed)
+            return []
+        seed = seed or str(self._projects.of(path).settings.seed)
+        edits = seeding_block(self._document(path), rngs, seed)
         if edits is None:
-            return Refused(None, None, "the file of the script does not begin with imports, below which to seed")
-        return self._of_lines(Fix(Applicability.UNSAFE, "Seed the program below its imports", edits))
+            return [Refused(None, None, "the file of the script does not begin with imports, below which to seed")]
+        return [self._of_lines(Fix(Applicability.UNSAFE, "Seed the program below its imports", edits))]
 
     def _of_lines(self, fix: Fix) -> Candidate | Refused:
         if (outside := self._outside(fix)) is not None:
