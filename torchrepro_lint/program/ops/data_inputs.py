@@ -8,6 +8,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.tensors import graph_words
 from torchrepro_lint.program.ops.module_runs import calls_of_object
 from torchrepro_lint.program.ops.operations import Operation
@@ -66,9 +67,12 @@ def _takes_data(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.Call
 
 def _is_of_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, node: tree.Expr, depth: int) -> bool:
     """Whether a tensor is what the loop over the batches takes from its loader, in another form: the loop itself takes
-    the steps of the training.
+    the steps of the training. Or it is by its name what a network is given as its input.
     """
     match node:
+        case tree.Subscript(value=tree.Name(id=name), index=tree.Const(value=str() as key)) if _is_input(scope, key):
+            bindings, certain = scope.reaching(name, node.site)
+            return certain and bool(bindings) and all(one.kind == "param" for one in bindings)
         case tree.Name(id=name) if depth:
             bindings, certain = scope.reaching(name, node.site)
             return certain and bool(bindings) and all(_is_taken(ev, facts, scope, one, depth) for one in bindings)
@@ -88,7 +92,8 @@ def _is_taken(ev: Evaluator, facts: ModuleFacts, scope: Scope, binding: Binding,
         case "assign", node if node is not None and not binding.unpack:
             return _is_of_a_batch(ev, facts, scope, node, depth - 1)  # type: ignore[arg-type]
         case "param", _:
-            return _is_handed_a_batch(ev, facts, scope, parameter_of(scope, binding.name), depth - 1)
+            is_input = _is_input(scope, binding.name)
+            return is_input or _is_handed_a_batch(ev, facts, scope, parameter_of(scope, binding.name), depth - 1)
         case "element", node if node is not None:
             loop = parents_of(ev, facts).of(node)
             return isinstance(loop, tree.For) and loop.iter is node and takes_steps(scope, loop.site)
@@ -101,3 +106,32 @@ def _is_handed_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, paramete
     return bool(handed) and all(
         given is not None and _is_of_a_batch(ev, at.facts, at.scope, given, depth) for given, at in handed
     )
+
+
+def _is_input(scope: Scope, name: str) -> bool:
+    """Whether a parameter of `forward`, or a key of one, is called as the input of a network is, in a class that is not
+    given what another network made. A layer may call so what the layer before it made: a network has several.
+    """
+    cls = scope.parent.node if scope.parent is not None else None
+    if scope.name != "forward" or not isinstance(cls, tree.ClassDef):
+        return False
+    if function_words("given_predictions").search(cls.name):
+        return False
+    if function_words("positions").fullmatch(name):
+        return True
+    return function_words("network_inputs").fullmatch(name) is not None and _has_layers(scope)
+
+
+def _has_layers(scope: Scope) -> bool:
+    """Whether a method calls several attributes of its object."""
+    called = {
+        attr for call, _ in scope.calls for attr in (_attribute_of(call.func, scope.self_name),) if attr is not None
+    }
+    return len(called) > 1
+
+
+def _attribute_of(node: tree.Expr, owner: str | None) -> str | None:
+    match node:
+        case tree.Attribute(value=tree.Name(id=name), attr=attr) if name == owner:
+            return attr
+    return None

@@ -97,6 +97,16 @@ def may_run_on_cuda(program: Program, operation: Operation) -> bool:
     return True
 
 
+def prepares_data(program: Program, operation: Operation) -> bool:
+    """Whether an operation prepares data, by the name of its file, which mentions no device: it runs on the CPU."""
+    path = operation.site.path
+    return (
+        _is_about_data(program, path)
+        and not _needs_grad(operation)
+        and not program.project.holds(path, _NAMES_A_DEVICE)
+    )
+
+
 def _is_on_cpu(operation: Operation) -> bool:
     return operation.all_inputs(lambda one: one.on_cpu)
 
@@ -110,6 +120,7 @@ def _is_on_cpu_for_all_callers(program: Program, operation: Operation) -> bool:
 _HIDDEN = re.compile(rb"""CUDA_VISIBLE_DEVICES["']\]?\s*[,=]\s*["'](?:-1)?["']""")
 _DEFAULT_DEVICE = re.compile(rb"set_default_device|set_default_tensor_type|with torch\.device\(")
 _DEVICE = re.compile(rb"cuda|gpu|device", re.IGNORECASE)
+_NAMES_A_DEVICE = re.compile(_DEVICE.pattern + rb"|nn\.Module", re.IGNORECASE)
 _NAMED_GPU = re.compile(_GPU.pattern + rb"|[\"']device[\"']|_device\(", re.IGNORECASE)
 
 

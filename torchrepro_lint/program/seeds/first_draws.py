@@ -12,6 +12,7 @@ from torchrepro_lint.program.running.other_commands import is_of_another_command
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.run_places import loaders_of
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
+from torchrepro_lint.program.seeds.shown_draws import is_only_shown
 from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
@@ -36,6 +37,8 @@ def first_draw(
     for draw in run.draws(rng):
         kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
         if kept is None or draw.event.site in left_out or any(link.site in beyond for link in draw.event.chain):
+            continue
+        if rng != "torch" and is_only_shown(program, draw.event):
             continue
         if not beside or any(not is_of_another_command(program.ev, run.entry, one, draw.event) for one in beside):
             return replace(draw, event=kept), kept.chain

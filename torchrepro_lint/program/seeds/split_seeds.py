@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant
@@ -77,7 +78,15 @@ def is_right_above(program: Program, one: Evidence, call: tree.Call) -> bool:
 
 
 def _orders_by_it(program: Program, one: Evidence, call: tree.Call) -> bool:
-    """Whether a call surely shuffles or permutes by a generator that is seeded."""
+    """Whether a call surely shuffles or permutes by a generator that is seeded, or a function of the project does so by
+    its name.
+    """
+    if (
+        one.seeds <= _RNGS
+        and isinstance(call.func, tree.Name)
+        and function_words("orders_data").fullmatch(call.func.id)
+    ):
+        return True
     if called_name(call.func) not in {
         *method_words("permutations", "makes"),
         *method_words("permutations", "shuffles"),

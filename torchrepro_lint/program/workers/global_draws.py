@@ -162,9 +162,11 @@ def is_in_an_evaluation(program: Program, loader: Loader) -> bool:
 
 
 def _is_evaluation(facts: ModuleFacts, scope: Scope) -> bool:
-    # `evaluate`, `plot_samples`; `save_features.py` by the first of its words.
-    around = (scope.name, facts.path.stem.partition("_")[0])
-    return any(function_words(table).search(one) for table in ("evaluates", "only_looks") for one in around)
+    # `evaluate`, `pose_eval.py`, `plot_samples`; `save_features.py` by the first of its words.
+    stem = facts.path.stem
+    if any(function_words("evaluates").search(one) for one in (scope.name, stem)):
+        return True
+    return any(function_words("only_looks").search(one) for one in (scope.name, stem.partition("_")[0]))
 
 
 def _may_lack(loader: Loader, role: str) -> bool:

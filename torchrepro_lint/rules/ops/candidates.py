@@ -13,6 +13,7 @@ from torchrepro_lint.program.ops.op_runs import (
     may_use_cuda,
     of_its_users,
     of_trainings,
+    prepares_data,
     trains,
     ways_to,
 )
@@ -85,6 +86,8 @@ def candidates(
             if not rows or (rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0])):
                 continue
             if not may_run_on_cuda(program, operation):
+                continue
+            if rows[0].phase != "backward" and prepares_data(program, operation):
                 continue
             if rows[0].phase == "backward":
                 if not forced:

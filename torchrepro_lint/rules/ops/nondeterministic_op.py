@@ -55,7 +55,8 @@ Not reported
     - Plain assignment by index (`x[i] = y`, `scatter_` without `reduce`, `index_copy_`) and sums of integers.
     - Programs and tensors that stay on the CPU.
     - Backward passes that do not happen, such as those of data preparation (in files called transforms, augmentation,
-      datasets) or of code that uses a trained network (in files called inference or predict).
+      datasets), of code that uses a trained network (in files called inference or predict), or back into what a network
+      is given as its input, by its name (`image`, `xyz`).
     - Operations in which no two values are added to the same element: windows that do not overlap, one index for each
       row, permutations, positions from a counting loop or a mask.
     - Operations in which at most two gradients meet, whose sum is the same in either order: adaptive pooling along one

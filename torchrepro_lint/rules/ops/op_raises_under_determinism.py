@@ -46,7 +46,8 @@ Not reported
     - `warn_only=True`.
     - Code between `use_deterministic_algorithms(False)` and `(True)`, and modules that are only called there, wherever
       they are built. What Lightning's Trainer runs that is given `deterministic=False` after the flag was set.
-    - Programs that never mention a GPU, and tensors that are proven to stay on the CPU.
+    - Programs that never mention a GPU, and tensors that are proven to stay on the CPU. Data preparation in files
+      called transforms or datasets that mention no device.
     - Backward passes that do not happen (`torch.no_grad()`, data that needs no gradient).
     - Methods of the same name on something that is not a tensor.
     - Operations that are nondeterministic only for certain shapes or kernels, if the code does not prove that these

@@ -56,7 +56,8 @@ Not reported
     - Draws in processes that the program starts itself (TRL112), and a generator that it makes with a seed beside the
       others and does not keep (TRL305).
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
-    - Draws that no result depends on, such as a port, the name of a run, or first weights that trained ones replace.
+    - Draws that no result depends on, such as a port, the name of a run, first weights that trained ones replace, or
+      what is printed or put into a figure (in a function called `visualize` or `plot_samples`).
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
       followed.
     - Splits (TRL202, TRL209).

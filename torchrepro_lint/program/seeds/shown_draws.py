@@ -1,0 +1,52 @@
+"""Draws that choose what is shown: which captions are printed after an epoch, which image is put into a figure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.reach import Event
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["is_only_shown"]
+
+
+def is_only_shown(program: Program, event: Event) -> bool:
+    """Whether a draw is made in a function that shows something, by its name or that of one on the way to it, or its
+    result is only printed or logged.
+    """
+    if event.frame is None or event.call is None:
+        return False
+    scope, shows = event.frame.scope, function_words("shows_results")
+    names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
+    if any(shows.search(name) for name in (*names, scope.name)):
+        return True
+    parents = parents_of(program.ev, event.frame.facts)
+    target = parents.target_of(event.call)
+    if not isinstance(target, tree.Name) or scope.parent is None:
+        return False
+    uses = [use for use in parents.reads(target.id) if parents.function(use) is scope.node]
+    return bool(uses) and all(_is_told(parents, use) for use in uses)
+
+
+def _is_told(parents: Parents, use: tree.Name) -> bool:
+    """Whether a name is used in a call that prints or logs, or in a loop that does nothing else."""
+    statement = parents.statement(use)
+    if isinstance(statement, tree.For):
+        return any(part is use for part in walk([statement.iter])) and all(map(_tells, statement.body))
+    return _tells(statement)
+
+
+def _tells(statement: object) -> bool:
+    """Whether a statement is a call that prints or logs."""
+    match statement:
+        case tree.ExprStmt(value=tree.Call(func=func)):
+            return function_words("only_tells").fullmatch(called_name(func) or "") is not None
+    return False
