@@ -105,6 +105,8 @@ def find_seed(
     for node_text, node in _candidates(document, at, passed):
         if is_refused(node_text) or (before_the_run and _is_imported_member(document, node_text, at)):
             continue
+        if _is_set_below(document, node_text, at):
+            continue
         if is_none_at(document, node_text, at):
             break
         if isinstance(node, PassedSeed):
@@ -135,6 +137,20 @@ def is_seeded_each_time(document: Document, at: cst.BaseStatement) -> bool:
     return any(
         use.in_call and use.function is function and first < use.start < start for use in document.once(seed_uses)
     )
+
+
+def _is_set_below(document: Document, text: str, at: cst.BaseStatement) -> bool:
+    """Whether the same function gives another value to an expression below the statement `at`, as where a run is
+    resumed: `if opt.seed == 0: opt.seed = saved.seed`.
+    """
+    function, start = document.function(at), document.start(at)
+    targets = (
+        target.target
+        for assignment in document.nodes(cst.Assign)
+        if document.start(assignment) > start and document.function(assignment) is function
+        for target in assignment.targets
+    )
+    return any(document.text_of(target) == text for target in targets)
 
 
 def _is_imported_member(document: Document, text: str, at: cst.BaseStatement) -> bool:

@@ -130,7 +130,7 @@ def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
     if frame.scope is not frame.facts.scope or not tries_itself_out(program, frame.facts.path):
         return False
     beside = [one for one in program.evidence_of("seed") if one.site.path == found.block.site.path]
-    return len({rng for one in beside for rng in one.seeds}) == 1
+    return len({rng for one in beside for rng in one.seeds} & _WORDS.keys()) == 1
 
 
 def _is_for_draws_below(program: Program, block: Evidence) -> bool:
