@@ -62,18 +62,9 @@ MADE_BY_ANY_PROGRAM = {
 }
 
 
-#: Where torch is seeded before it, a loader is reported by default if a fix can be written: beside the other programs,
-#: not every call of a method or of an argument with such a name is known.
-UNFIXED_BESIDE_OTHERS = {
-    "TRL201_dataloader_without_generator/bad_constructor_that_begins_with_imports",
-    "TRL201_dataloader_without_generator/bad_partial_for_one_program",
-}
-
-
 def test_the_whole_folder_as_one_project() -> None:
     """Programs that stand beside each other do not lend each other their seeds or their worker functions."""
-    left_out = MADE_BY_ANY_PROGRAM | UNFIXED_BESIDE_OTHERS
-    plain = [fixture for fixture in CHECKED if not fixture.settings and fixture.name not in left_out]
+    plain = [fixture for fixture in CHECKED if not fixture.settings and fixture.name not in MADE_BY_ANY_PROGRAM]
     files = [file for fixture in plain for file in fixture.files]
     wanted = Counter(
         {

@@ -19,8 +19,8 @@ __all__ = ["is_only_shown"]
 
 
 def is_only_shown(program: Program, event: Event) -> bool:
-    """Whether a draw is made in a function that shows something, by its name or that of one on the way to it, or its
-    result is only printed or logged.
+    """Whether a draw is made in a function that shows something, by its name or that of one on the way to it, or it
+    only chooses what is printed or logged in loops.
     """
     if event.frame is None or event.call is None:
         return False
@@ -37,11 +37,11 @@ def is_only_shown(program: Program, event: Event) -> bool:
 
 
 def _is_told(parents: Parents, use: tree.Name) -> bool:
-    """Whether a name is used in a call that prints or logs, or in a loop that does nothing else."""
+    """Whether a name is what a loop goes over that does nothing but print or log."""
     statement = parents.statement(use)
-    if isinstance(statement, tree.For):
-        return any(part is use for part in walk([statement.iter])) and all(map(_tells, statement.body))
-    return _tells(statement)
+    if not isinstance(statement, tree.For):
+        return False
+    return any(part is use for part in walk([statement.iter])) and all(map(_tells, statement.body))
 
 
 def _tells(statement: object) -> bool:

@@ -97,9 +97,8 @@ Not reported
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
-    - Programs that do not show that they want to repeat, tests, a package that the project builds where no seed can be
-      written, and a loader that torch is seeded before on every path, so that the run repeats, if there is no fix:
-      reported in the `strict` profile only.
+    - Programs that do not show that they want to repeat, tests, and a package that the project builds where no seed can
+      be written: reported in the `strict` profile only.
     - Loaders of which TRL101, TRL102 or TRL109 speak, if there is no fix.
     - Loaders to which the fix of TRL101, TRL102 or TRL109 passes a generator as well: that is one finding.
 
@@ -121,7 +120,6 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
     first_draw,
@@ -170,8 +168,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
             message = _message(loader, draw, surely=surely, is_seeded=is_seeded)
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
             seldom = is_of_an_evaluation(program, loader) or (
-                fix is None
-                and (is_of_its_package(program, loader.facts.path) or torch_seed_at(program, loader.site).always)
+                fix is None and is_of_its_package(program, loader.facts.path)
             )
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None

@@ -57,7 +57,7 @@ Not reported
       others and does not keep (TRL305).
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
     - Draws that no result depends on, such as a port, the name of a run, first weights that trained ones replace, or
-      what is printed or put into a figure (in a function called `visualize` or `plot_samples`).
+      which results a loop prints or a function shows (`visualize`, `plot_samples`).
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
       followed.
     - Splits (TRL202, TRL209).
