@@ -99,9 +99,11 @@ class SeedingLines:
         is_apart = seed.by_rank or has_rank(document, seed.text, at)
         if not (self.ranks.in_seed or self.ranks_differ) or is_apart:
             return ""
-        rank = rank_at(document, self.imports, at, has_ranks=self.ranks.in_seed or self.ranks.started)
-        if is_of_one_rank(document, rank, at):
+        has_ranks = self.ranks.in_seed or self.ranks.started
+        # Asked with imports of its own: where one process runs the place, the call of the rank is not written.
+        if is_of_one_rank(document, rank_at(document, ImportPlanner(document), at, has_ranks=has_ranks), at):
             return ""
+        rank = rank_at(document, self.imports, at, has_ranks=has_ranks)
         if rank is None and self.ranks.in_seed:
             return Declined("the generator has to be made at the top of the file, where no process has a rank")
         return rank or ""
