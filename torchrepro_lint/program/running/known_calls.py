@@ -40,6 +40,10 @@ if TYPE_CHECKING:
 __all__ = ["KnownCall", "all_calls", "all_names", "asked_calls"]
 
 _NO_ARGUMENTS: Final = Arguments()
+#: Through how many names an object is followed back to the call that gives it.
+_MAX_NAMES: Final = 4
+#: The kinds of bindings that give a name the value of an expression, or an element of it.
+_KINDS_OF_VALUES: Final = ("assign", "context", "element")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -126,16 +130,56 @@ def _find(program: Program, path: Path, names: frozenset[str]) -> list[NamedCall
     if facts is None:
         return []
     last |= aliases_of(facts, last)
+    of_modules = _of_modules(names)
     found: list[NamedCall] = []
     for scope in facts.walk_scopes():
         for call, arms in scope.calls:
-            if called_name(call.func) not in last:
+            if (called := called_name(call.func)) not in last:
+                continue
+            if called in of_modules and _is_of_an_object(scope, call.func):
                 continue
             ev.begin_question()
             alone = frame_without_callers(ev, facts, scope)
             if may_be(ev, call.func, alone, lambda value: any(name in names for name, _ in _behind(value))):
                 found.append(NamedCall(facts, scope, call, arms))
     return sorted(found, key=lambda one: one.call.site)
+
+
+@cache
+def _of_modules(names: frozenset[str]) -> frozenset[str]:
+    """The last parts of names of a package's own functions, as in `torch.save`, and of nothing deeper: that may belong
+    to an object of a class, or to what a call gives, `multiprocessing.get_context().Process`.
+    """
+    deeper = frozenset(name for name in names if name.count(".") > 1)
+    return last_parts(names - deeper) - last_parts(deeper)
+
+
+def _is_of_an_object(scope: Scope, func: tree.Expr) -> bool:
+    """Whether a callee is, as it is written, a method of what a call gives, and no function of a module:
+    `image.save(...)` where `image = network(noise)`. To find out what that call gives may take long.
+
+    A function that gives a module says so in its name: `torch, _ = try_import_torch()`.
+    """
+    return isinstance(func, tree.Attribute) and _comes_from_a_call(scope, func.value, _MAX_NAMES)
+
+
+def _comes_from_a_call(scope: Scope, node: object, names: int) -> bool:
+    """Whether an expression is part of what a call gives, also through as many names."""
+    match node:
+        case tree.Attribute(value=value) | tree.Subscript(value=value) | tree.Await(value=value):
+            return _comes_from_a_call(scope, value, names)
+        case tree.Call(func=func):
+            return "import" not in (called_name(func) or "import")
+        case tree.Name(id=name) if names:
+            around: Scope | None = scope
+            while around is not None and name not in around.bindings:
+                around = around.parent
+            bindings = around.bindings[name] if around is not None else ()
+            return bool(bindings) and all(
+                one.kind in _KINDS_OF_VALUES and _comes_from_a_call(around or scope, one.node, names - 1)
+                for one in bindings
+            )
+    return False
 
 
 def _known_calls(program: Program, one: NamedCall, names: frozenset[str]) -> list[KnownCall]:
