@@ -437,6 +437,7 @@ import torch
 
 # Fixed seed for a reproducible split.
 np.random.seed(3)
+print(np.random.rand())
 order = np.random.permutation(10)
 model = torch.nn.Linear(2, 2)
 model(torch.ones(2)).sum().backward()

@@ -60,7 +60,7 @@ def _threads(run: int) -> dict[str, str]:
 PERTURBATIONS: dict[str, Perturbation] = {
     "hashseed": Perturbation(
         "another PYTHONHASHSEED: the order of sets of strings and the results of hash()",
-        ("TRL208", "TRL503"),
+        ("TRL208", "TRL214", "TRL503"),
         environment=_hash_seed,
     ),
     "listing": Perturbation(
