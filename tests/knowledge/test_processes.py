@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-
 import pytest
+from knowledge.installed import parameters_of
 
 from torchrepro_lint.knowledge.processes import pool_classes, process_starts
 
 
 @pytest.mark.parametrize("name", sorted(pool_classes()))
 def test_the_arguments_of_a_pool_are_those_of_the_installed_class(name: str) -> None:
-    module, _, last = name.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), last)
-    except (ImportError, AttributeError):
-        pytest.skip(f"{name} is not in what is installed")
-    parameters = list(inspect.signature(found).parameters)
+    parameters = parameters_of(name)
     row = pool_classes()[name]
     for parameter in (row.workers, row.initializer):
         assert parameters[parameter.position or 0] == parameter.name

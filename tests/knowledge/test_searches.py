@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import inspect
-
 import pytest
+from knowledge.installed import parameters_of
 
 from torchrepro_lint.knowledge.searches import searches
 
@@ -20,12 +18,7 @@ def test_each_has_something_that_seeds_it(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_argument_is_one_of_the_installed_package(name: str) -> None:
-    module, _, last = name.rpartition(".")
-    try:
-        found = getattr(importlib.import_module(module), last)
-    except (ImportError, AttributeError):
-        pytest.skip(f"{name} is not in what is installed")
-    parameters = list(inspect.signature(found).parameters)
+    parameters = parameters_of(name)
     row = searches()[name]
     for parameter in (row.seed, row.through, row.shared):
         assert parameter is None or parameter.name in parameters

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from torchrepro_lint.knowledge import tables
-from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
+from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_rows, read_table
 from torchrepro_lint.knowledge.versions import admits, release
 
 
@@ -94,3 +94,14 @@ def test_versions_and_specifiers_that_are_none() -> None:
         release("nightly")
     with pytest.raises(ValueError):
         admits("~1.0", "1.0")
+
+
+def test_each_row_says_its_source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tables, "HERE", tmp_path)
+    (tmp_path / "rows_for_this_test.toml").write_text(
+        '[[good]]\nnames = ["a"]\nsource = "b"\n[[bad]]\nnames = ["a"]\nsource = "b"\n[[bad]]\nnames = ["c"]\n',
+        encoding="utf-8",
+    )
+    assert [row["names"] for row in read_rows("rows_for_this_test.toml", "good")] == [["a"]]
+    with pytest.raises(DataFileError, match="a row of bad without a source"):
+        read_rows("rows_for_this_test.toml", "bad")

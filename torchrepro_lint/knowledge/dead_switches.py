@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
 __all__ = ["DroppedGenerator", "backend_attributes", "dropped_generators", "meant_attribute"]
 
@@ -38,9 +38,7 @@ class DroppedGenerator:
 def dropped_generators() -> Mapping[str, DroppedGenerator]:
     """The calls by their canonical names."""
     found: dict[str, DroppedGenerator] = {}
-    for row in read_toml(_FILE)["dropped"]:
-        if not row.get("source"):
-            raise DataFileError(f"{_FILE}: {row['names']} without a source")
+    for row in read_rows(_FILE, "dropped"):
         one = DroppedGenerator(row["meant"], row["seeds"])
         found.update((canonical(name), one) for text in row["names"] for name in expand_names(text))
     return found

@@ -8,7 +8,7 @@ from functools import cache
 
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
 __all__ = ["DropoutCall", "dropout_calls"]
 
@@ -30,9 +30,7 @@ class DropoutCall:
 def dropout_calls() -> Mapping[str, DropoutCall]:
     """The functions by their canonical names."""
     found: dict[str, DropoutCall] = {}
-    for row in read_toml(_FILE)["calls"]:
-        if not row.get("source"):
-            raise DataFileError(f"{_FILE}: {row['names']} without a source")
+    for row in read_rows(_FILE, "calls"):
         mode = Parameter.parse(row["mode"]) if "mode" in row else None
         one = DropoutCall(Parameter.parse(row["rate"]), row["rate_if_missing"], mode)
         for text in row["names"]:

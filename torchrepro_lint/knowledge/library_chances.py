@@ -7,7 +7,7 @@ from functools import cache
 
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_toml
+from torchrepro_lint.knowledge.tables import NameIndex, expand_names, read_rows
 
 __all__ = ["LibraryChance", "library_chance"]
 
@@ -30,9 +30,7 @@ def library_chance(name: str) -> LibraryChance | None:
 @cache
 def _index() -> NameIndex[LibraryChance]:
     index: NameIndex[LibraryChance] = NameIndex()
-    for row in read_toml(_FILE)["transforms"]:
-        if not row.get("source"):
-            raise DataFileError(f"{_FILE}: {row['names']} without a source")
+    for row in read_rows(_FILE, "transforms"):
         chance = LibraryChance(Parameter.parse(row["chance"]), row.get("settled", False))
         for text in row["names"]:
             for name in expand_names(text):

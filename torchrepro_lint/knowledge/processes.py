@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
 __all__ = ["PoolClass", "ProcessStart", "pool_classes", "process_starts"]
 
@@ -35,7 +36,7 @@ class ProcessStart:
 def pool_classes() -> Mapping[str, PoolClass]:
     """The classes by their canonical names."""
     found: dict[str, PoolClass] = {}
-    for row in read_toml(_FILE)["pool"]:
+    for row in read_rows(_FILE, "pool"):
         one = PoolClass(Parameter.parse(row["workers"]), Parameter.parse(row["initializer"]))
         found.update((canonical(name), one) for name in _names(row))
     return found
@@ -45,14 +46,11 @@ def pool_classes() -> Mapping[str, PoolClass]:
 def process_starts() -> Mapping[str, ProcessStart]:
     """The calls by their canonical names; a method with its class."""
     found: dict[str, ProcessStart] = {}
-    for row in read_toml(_FILE)["start"]:
+    for row in read_rows(_FILE, "start"):
         one = ProcessStart(Parameter.parse(row["function"]), row.get("alone", False))
         found.update((canonical(name), one) for name in _names(row))
     return found
 
 
-def _names(row: Mapping[str, object]) -> list[str]:
-    texts = row["names"]
-    if not row.get("source") or not isinstance(texts, list):
-        raise DataFileError(f"{_FILE}: {texts} without a source")
-    return [name for text in texts for name in expand_names(text)]
+def _names(row: Mapping[str, Any]) -> list[str]:
+    return [name for text in row["names"] for name in expand_names(text)]

@@ -8,7 +8,7 @@ from functools import cache
 
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
 __all__ = ["Search", "searches"]
 
@@ -30,9 +30,7 @@ class Search:
 def searches() -> Mapping[str, Search]:
     """The calls by their canonical names."""
     found: dict[str, Search] = {}
-    for row in read_toml(_FILE)["search"]:
-        if not row.get("source"):
-            raise DataFileError(f"{_FILE}: {row['names']} without a source")
+    for row in read_rows(_FILE, "search"):
         seed, through, shared = (
             Parameter.parse(row[key]) if key in row else None for key in ("seed", "through", "shared")
         )

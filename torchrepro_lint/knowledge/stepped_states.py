@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
 __all__ = ["SteppedState", "stepped_states"]
 
@@ -31,9 +31,7 @@ class SteppedState:
 def stepped_states() -> tuple[SteppedState, ...]:
     """All kinds, in the order of the table."""
     found = []
-    for row in read_toml(_FILE)["state"]:
-        if not row.get("source"):
-            raise DataFileError(f"{_FILE}: {row['kind']} without a source")
+    for row in read_rows(_FILE, "state"):
         made = frozenset(canonical(name) for text in row["made"] for name in expand_names(text))
         steps = frozenset(canonical(f"{name}.{method}") for name in made for method in row["steps"])
         key, state = re.compile(row["key"], re.IGNORECASE), re.compile(row["state"].encode(), re.IGNORECASE)

@@ -14,7 +14,7 @@ if sys.version_info >= (3, 11):
 else:
     import tomli as tomllib
 
-__all__ = ["DataFileError", "NameIndex", "expand_names", "read_table", "read_toml", "read_words"]
+__all__ = ["DataFileError", "NameIndex", "expand_names", "read_rows", "read_table", "read_toml", "read_words"]
 
 HERE = Path(__file__).parent
 
@@ -49,6 +49,14 @@ def read_toml(name: str) -> Mapping[str, Any]:
     """The TOML file `name`; read once, however many of its tables are asked for one by one."""
     with (HERE / name).open("rb") as file:
         return tomllib.load(file)
+
+
+def read_rows(name: str, table: str) -> Sequence[Mapping[str, Any]]:
+    """The rows of an array of tables of the TOML file `name`; each row says its source."""
+    rows: list[Mapping[str, Any]] = read_toml(name)[table]
+    if not all(row.get("source") for row in rows):
+        raise DataFileError(f"{name}: a row of {table} without a source")
+    return rows
 
 
 def read_words(name: str, table: str, key: str = "words") -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
+from torchrepro_lint.knowledge.tables import expand_names, read_rows, read_toml
 
 __all__ = ["asks_again", "events_of", "hooks_of"]
 
@@ -39,9 +39,7 @@ def events_of(method: str) -> frozenset[str]:
 @cache
 def _classes() -> dict[str, frozenset[str]]:
     table: dict[str, frozenset[str]] = {}
-    for row in read_toml(_FILE)["class"]:
-        if not row["source"]:
-            raise DataFileError(f"{_FILE}: a class without a source")
+    for row in read_rows(_FILE, "class"):
         methods = frozenset(name for text in row["methods"] for name in expand_names(text))
         for base in row["bases"]:
             table[canonical(base)] = methods

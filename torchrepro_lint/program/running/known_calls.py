@@ -171,13 +171,10 @@ def _comes_from_a_call(scope: Scope, node: object, names: int) -> bool:
         case tree.Call(func=func):
             return "import" not in (called_name(func) or "import")
         case tree.Name(id=name) if names:
-            around: Scope | None = scope
-            while around is not None and name not in around.bindings:
-                around = around.parent
-            bindings = around.bindings[name] if around is not None else ()
-            return bool(bindings) and all(
-                one.kind in _KINDS_OF_VALUES and _comes_from_a_call(around or scope, one.node, names - 1)
-                for one in bindings
+            home = scope.binder(name)
+            return home is not None and all(
+                one.kind in _KINDS_OF_VALUES and _comes_from_a_call(home, one.node, names - 1)
+                for one in home.bindings[name]
             )
     return False
 

@@ -86,7 +86,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not blocks:
             continue
         block = _block(run, blocks)
-        # Of a generator that is made beside the block and not kept TRL305 speaks.
+        # TRL305 reports a generator that is made beside the block and not kept.
         dropped = dropped_in(program, block.frame.facts, block.frame.scope)
         left = {dropped_generators()[one.name].rng for one in dropped}
         draws = {rng: draw for rng, draw in draws.items() if rng not in left}
@@ -106,8 +106,8 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
 
 
 def _in_processes(program: Program, rng: str) -> frozenset[Site]:
-    """The calls that start processes which draw from a generator unseeded: TRL112 speaks of these, and a seed in their
-    parent would give all of them one state.
+    """The calls that start processes which draw from a generator that nothing seeds there. TRL112 reports them: a seed
+    in their parent would give all processes one state.
     """
     return frozenset(one.call.site for one in process_draws(program) if one.rng == rng)
 

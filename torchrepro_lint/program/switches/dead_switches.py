@@ -45,7 +45,7 @@ class DeadSwitch:
 
     `misspelt`: no attribute of that name is read by torch; `unbound`: the name `cudnn` means nothing in the file;
     `assigned-over`: a function is replaced by a value; `not-called`: a function is named and not called; `compared`:
-    `==` stands in the place of `=`; `dropped`: a generator is made with a seed, and nothing keeps it. `target` is the
+    `==` stands in the place of `=`; `dropped`: a generator is made with a seed, and no name keeps it. `target` is the
     expression to repair. `gone`: the target's torch has no such function, and what guards the call hides that.
     """
 
@@ -67,7 +67,12 @@ def dead_switches(program: Program) -> Iterator[DeadSwitch]:
             continue
         for scope in facts.walk_scopes():
             ev.begin_question()
-            found = [*_stores(ev, facts, scope), *_expressions(ev, facts, scope), *_dropped(program, facts, scope)]
+            found = [
+                *_stores(ev, facts, scope),
+                *_expressions(ev, facts, scope),
+                *_gone(program, facts, scope),
+                *dropped_in(program, facts, scope),
+            ]
             yield from sorted(found, key=lambda one: one.statement.site)
 
 
@@ -187,23 +192,11 @@ def _expressions(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[De
             yield DeadSwitch(fault, name, name, statement, named, None, frame)
 
 
-# --- generators that nothing keeps --------------------------------------------------------------------------------
+# --- names that torch no longer has -------------------------------------------------------------------------------
 
 
-def dropped_in(program: Program, facts: ModuleFacts, scope: Scope) -> Sequence[DeadSwitch]:
-    """The generators that a scope makes with a seed and drops, so that the seed reaches no draw. Where the scope also
-    seeds the global generator of the same kind, nothing is missing.
-    """
-    return program.once(
-        ("dropped generators", id(scope)),
-        lambda: tuple(one for one in _dropped(program, facts, scope) if one.fault == "dropped"),
-    )
-
-
-def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
-    node = scope.node
-    body = facts.body if node is None else node.body if isinstance(node, tree.FunctionDef) else ()
-    for statement in own_statements(body):
+def _gone(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
+    for statement in own_statements(_body_of(facts, scope)):
         match statement:
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner) as func) as call) if is_gone(
                 program.ev, call, facts, scope, program.target
@@ -212,6 +205,27 @@ def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Dea
                 if any(isinstance(one, External) and one.name == "torch" for one in program.ev.values(owner, frame)):
                     meant = "torch.use_deterministic_algorithms"
                     yield DeadSwitch("gone", "torch.set_deterministic", meant, statement, func, None, frame)
+
+
+def _body_of(facts: ModuleFacts, scope: Scope) -> tree.Block:
+    """The statements of a module or a function; none of a class."""
+    node = scope.node
+    return facts.body if node is None else node.body if isinstance(node, tree.FunctionDef) else ()
+
+
+# --- generators that nothing keeps --------------------------------------------------------------------------------
+
+
+def dropped_in(program: Program, facts: ModuleFacts, scope: Scope) -> Sequence[DeadSwitch]:
+    """The generators that a scope makes with a seed and drops, so that the seed reaches no draw. Where the scope also
+    seeds the global generator of the same kind, nothing is missing.
+    """
+    return program.once(("dropped generators", id(scope)), lambda: tuple(_dropped(program, facts, scope)))
+
+
+def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
+    for statement in own_statements(_body_of(facts, scope)):
+        match statement:
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute() | tree.Name() as func, args=(tree.Arg(), *_))):
                 frame = frame_without_callers(program.ev, facts, scope)
                 names = {canonical(v.name) for v in program.ev.values(func, frame) if isinstance(v, External)}
