@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 from hypothesmith import from_grammar
 
 from torchrepro_lint.engine import check
+from torchrepro_lint.fix_loop import fix
 
 STANDARD_LIBRARY = sorted(Path(sysconfig.get_path("stdlib")).glob("*.py"))
 
@@ -54,6 +55,24 @@ def test_random_bytes(tmp_path: Path, data: bytes) -> None:
 @pytest.mark.parametrize("path", STANDARD_LIBRARY[::20], ids=lambda path: path.name)
 def test_a_sample_of_the_standard_library(path: Path) -> None:
     assert checked_alone(path) == ()
+
+
+@pytest.mark.parametrize("project_file", [True, False])
+def test_half_a_character_in_an_editor(tmp_path: Path, project_file: bool) -> None:
+    """An editor may hold one surrogate while an emoji is typed. Without a project file, which files are one program is
+    told from their imports.
+    """
+    if project_file:
+        (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "data.py").write_text("import torch\n")
+    (tmp_path / "other.py").write_text("import torch\n")
+    path = tmp_path / "program.py"
+    text = 'import data\nimport torch\nx = "\ud83d"\ng = torch.Generator()\ntorch.rand(2, generator=g)\n'
+    report = check([path], {"profile": "strict"}, overlay={path: text})
+    assert report.errors == ()
+    assert [one.code for one in report.findings] == ["TRL203"]
+    fixed = fix([path], {"unsafe_fixes": True}, write=False, overlay={path: text})
+    assert [one.code for one in fixed.fixed] == ["TRL203"]
 
 
 def test_a_worker_init_function_that_makes_a_generator_of_the_module_anew_by_an_odd_call(tmp_path: Path) -> None:

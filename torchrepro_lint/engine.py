@@ -33,7 +33,7 @@ from torchrepro_lint.source.left_over import has_no_torch, only_defines
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.root import absolute
-from torchrepro_lint.source.text import SourceError
+from torchrepro_lint.source.text import SourceError, without_surrogates
 from torchrepro_lint.suppression import Checked, merged, settled, without_repeated
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
@@ -114,7 +114,8 @@ def check(
     Raises:
         TorchReproLintError: A path does not exist, or the settings are invalid.
     """
-    override, overlay, toolkit, run = override or {}, overlay or {}, toolkit or Toolkit(), run or RunOptions()
+    override, toolkit, run = override or {}, toolkit or Toolkit(), run or RunOptions()
+    overlay = {path: without_surrogates(text) for path, text in (overlay or {}).items()}
     given = list(paths)
     with collected_notices() as unread:
         projects = projects or Projects(override)
@@ -369,7 +370,7 @@ def _unreadable(
 
 
 def _bytes_of(analysis: _Analysis, path: Path) -> bytes:
-    return analysis.overlay[path].encode("utf-8", "replace") if path in analysis.overlay else analysis.read(path)
+    return analysis.overlay[path].encode() if path in analysis.overlay else analysis.read(path)
 
 
 def _goes_through(finding: Finding, files: Set[Path]) -> bool:

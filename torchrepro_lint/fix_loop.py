@@ -18,7 +18,7 @@ from torchrepro_lint.source.cells import python_text
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.target import TargetTorch
-from torchrepro_lint.source.text import Source, read_bytes
+from torchrepro_lint.source.text import Source, read_bytes, without_surrogates
 from torchrepro_lint.source.write import alone_in, refuse_if_changed, write_atomically
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
@@ -62,9 +62,8 @@ def fix(
     """
     if overlay and write:
         raise ValueError("texts that are not on the disk cannot be fixed there")
-    sources = [
-        Source(path, text.encode("utf-8", "replace"), "utf-8", False, text) for path, text in (overlay or {}).items()
-    ]
+    texts = {path: without_surrogates(text) for path, text in (overlay or {}).items()}
+    sources = [Source(path, text.encode(), "utf-8", False, text) for path, text in texts.items()]
     if given is not None:
         sources.append(given)
     start = {source.path: source.text for source in sources}

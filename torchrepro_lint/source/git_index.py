@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from collections.abc import Iterator
 from pathlib import Path
 
-from torchrepro_lint.regular_files import read_if_there
+from torchrepro_lint.regular_files import note, read_if_there
 
 __all__ = ["tracked_files"]
 
@@ -22,18 +23,23 @@ _LARGEST = 1_000_000_000
 def tracked_files(index: Path) -> list[str]:
     """The paths of the files that are in an index of git, with slashes, from the top of the work tree on.
 
-    Empty where there is no index, or none that can be read: git-scm.com/docs/index-format, versions 2 to 4.
+    Empty where there is no index, or none that can be read, which is noted: git-scm.com/docs/index-format, versions 2
+    to 4.
     """
+    data = read_if_there(index, _LARGEST)
+    if not data:
+        return []
     try:
-        return list(_paths(read_if_there(index, _LARGEST)))
+        return list(_paths(data))
     except (ValueError, IndexError, struct.error):
+        note(index, "not read: not an index of git")
         return []
 
 
 def _paths(data: bytes) -> Iterator[str]:
     signature, version, count = _HEADER.unpack_from(data)
     if signature != b"DIRC" or version not in (2, 3, 4):
-        return
+        raise ValueError("another kind of file")
     start = _HEADER.size
     path = b""
     for _ in range(count):
@@ -49,7 +55,7 @@ def _paths(data: bytes) -> Iterator[str]:
             end = data.index(b"\0", place)
             path = data[place:end]
             start += (end - start) // 8 * 8 + 8
-        yield path.decode()
+        yield os.fsdecode(path)  # git keeps bytes: a name need not be UTF-8
 
 
 def _varint(data: bytes, place: int) -> tuple[int, int]:

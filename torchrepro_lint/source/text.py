@@ -18,10 +18,11 @@ from torchrepro_lint.source.cells import is_notebook, join, python_text, searche
 if TYPE_CHECKING:
     from torchrepro_lint.source.notebook import Notebook
 
-__all__ = ["Source", "SourceError", "decode", "read_bytes", "read_source", "split_lines"]
+__all__ = ["Source", "SourceError", "decode", "read_bytes", "read_source", "split_lines", "without_surrogates"]
 
 # Only \n, \r\n and \r end a line for Python; str.splitlines would also split at form feeds and others.
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 class SourceError(TorchReproLintError):
@@ -202,3 +203,11 @@ def _encoding(path: Path, data: bytes) -> str:
     except (LookupError, TypeError, ValueError) as error:  # `undefined` refuses any text
         raise SourceError(path, 1, 1, f"{name} is not a text encoding") from error
     return name
+
+
+def without_surrogates(text: str) -> str:
+    """The text with U+FFFD for each surrogate, so that it can be encoded: an editor may hold half of an emoji.
+
+    In every encoding in which editors count columns, both have the same length.
+    """
+    return _SURROGATE.sub("\N{REPLACEMENT CHARACTER}", text)
