@@ -16,6 +16,12 @@ def test_the_arguments_of_a_pool_are_those_of_the_installed_class(name: str) -> 
         assert parameters[parameter.position or 0] == parameter.name
 
 
+@pytest.mark.parametrize("name", [name for name, row in process_starts().items() if row.when])
+def test_what_starts_processes_by_its_arguments_has_a_function_to_run(name: str) -> None:
+    assert process_starts()[name].function.name in parameters_of(name)
+
+
 def test_a_method_belongs_to_a_pool_that_is_known() -> None:
-    methods = {name for name, row in process_starts().items() if not row.alone and "process_map" not in name}
+    methods = {name for name, row in process_starts().items() if not row.alone and not row.when}
+    methods -= {"tqdm.contrib.concurrent.process_map"}
     assert {name.rpartition(".")[0] for name in methods} <= set(pool_classes())

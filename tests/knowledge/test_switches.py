@@ -57,6 +57,8 @@ def test_assignments(attribute: str, value: bool, effect: set[str]) -> None:
         ("transformers.set_seed", {"seed": 1, "deterministic": True}, {"algorithms"}),
         ("transformers.enable_full_determinism", {"seed": 1}, {"algorithms"}),
         ("transformers.TrainingArguments", {"full_determinism": True}, {"algorithms"}),
+        ("trl.trainer.sft_config.SFTConfig", {"full_determinism": True}, {"algorithms"}),
+        ("ray.train.torch.enable_reproducibility", {}, {"algorithms"}),
         ("monai.utils.set_determinism", {}, {"cudnn", "benchmark-off"}),
         ("monai.utils.set_determinism", {"seed": 0}, {"cudnn", "benchmark-off"}),
         ("monai.utils.set_determinism", {"seed": None}, set()),

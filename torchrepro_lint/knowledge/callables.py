@@ -72,6 +72,7 @@ class ExternalCallable:
     the others that matter. `returns` is the qualified name of the type of what a call gives, where that is not
     the class itself: `param:0` hands its first argument on, `params` all of them as a tuple (one: itself),
     `receiver` the object that the method is called on, `sequence-of:T` a list of `T`,
+    `T if p else U` one of two types by whether the parameter `p` is true,
     `made-of:p` what the configuration in the parameter `p` names as its `_target_`,
     `called:p` what a call of the parameter `p` gives, whose arguments are read from the command line or a file.
     """

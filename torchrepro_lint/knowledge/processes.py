@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
@@ -26,10 +26,13 @@ class PoolClass:
 
 @dataclass(frozen=True, slots=True)
 class ProcessStart:
-    """A call that runs a function in other processes. One that is `alone` starts a single process."""
+    """A call that runs a function in other processes. One that is `alone` starts a single process. It starts none where
+    one of `when` does not hold.
+    """
 
     function: Parameter
     alone: bool
+    when: tuple[Condition, ...]
 
 
 @cache
@@ -47,7 +50,9 @@ def process_starts() -> Mapping[str, ProcessStart]:
     """The calls by their canonical names; a method with its class."""
     found: dict[str, ProcessStart] = {}
     for row in read_rows(_FILE, "start"):
-        one = ProcessStart(Parameter.parse(row["function"]), row.get("alone", False))
+        one = ProcessStart(
+            Parameter.parse(row["function"]), row.get("alone", False), parse_conditions(row.get("when", ""))
+        )
         found.update((canonical(name), one) for name in _names(row))
     return found
 

@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["SEEDED_TWINS", "Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects"]
+__all__ = ["SEEDED_TWINS", "Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects", "seeding_themselves"]
 
 #: Another distribution of the same modules, in which torch's worker seed decides.
 SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
@@ -70,6 +70,17 @@ def object_seedings() -> frozenset[str]:
         for effect in rng_effects(name)
         if effect.rng == "receiver" and effect.kind in ("make", "seed") and effect.seed_parameter is not None
         if effect.package in ("python", "numpy", "torch")
+    )
+
+
+@cache
+def seeding_themselves() -> frozenset[str]:
+    """The calls that draw from a generator of their own, which takes its seed from the system unless they have one."""
+    return frozenset(
+        canonical(name)
+        for name in _index().names()
+        if "*" not in name and (effects := [one for one in rng_effects(name) if one.kind == "draw"])
+        if all(one.rng in ("fresh", "entropy") and one.generator_parameter is not None for one in effects)
     )
 
 

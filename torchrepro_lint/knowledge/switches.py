@@ -66,7 +66,8 @@ class SeedingCall:
     """A call that seeds: `seeds` names generators of `generators.toml`.
 
     `seed_parameter` is the argument with the seed; where it is left out or None, the seed is `default` if that is
-    an integer, and drawn from entropy where `default` is None. `when` as in `Switch`.
+    an integer, and drawn from entropy where `default` is None. `when` as in `Switch`. `handed_to` are the names of what
+    seeds with that seed when it is made, if the program makes it; else the call itself is taken to seed.
     """
 
     qualname: str
@@ -75,6 +76,7 @@ class SeedingCall:
     default: int | None
     when: tuple[Condition, ...]
     source: str
+    handed_to: frozenset[str] = frozenset()
 
 
 def assignment_switch(qualname: str) -> tuple[Switch, ...]:
@@ -137,5 +139,6 @@ def _seeding() -> Mapping[str, SeedingCall]:
                 default=row.get("default"),
                 when=parse_conditions(row.get("when", "")),
                 source=row["source"],
+                handed_to=frozenset(one for text in row.get("handed_to", ()) for one in expand_names(text)),
             )
     return found

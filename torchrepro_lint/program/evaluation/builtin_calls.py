@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.applying import GIVES_RESULT, Applying, applying
@@ -76,6 +77,9 @@ def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | N
     known = external_callable(name)
     if known is not None and known.returns is not None:
         returns = known.returns
+        if " if " in returns:
+            types = _either(returns, arguments, known.parameters)
+            return union(*(values_of(ExternalObject(one, arguments, site)) for one in types))
         if returns.startswith("param:"):
             place = returns.removeprefix("param:")
             parameters = known.parameters
@@ -99,6 +103,18 @@ def _known_result(ev: Evaluator, name: str, arguments: Arguments, site: Site | N
     if returns_tensor(name):
         return values_of(ExternalObject(containers.TENSOR, None, None))
     return values_of(ExternalObject(name, arguments, site))
+
+
+def _either(returns: str, arguments: Arguments, parameters: tuple[str, ...]) -> Iterator[str]:
+    """The types of `T if p else U` that a call may give."""
+    first, _, rest = returns.partition(" if ")
+    parameter, _, second = rest.partition(" else ")
+    values, may_be_left_out = external_argument(arguments, parameters, parameter)
+    truths = {bool(value.value) if isinstance(value, Constant) else None for value in values}
+    if not truths.isdisjoint((True, None)):
+        yield first
+    if may_be_left_out or not truths.isdisjoint((False, None)):
+        yield second
 
 
 def object_result(ev: Evaluator, called: ExternalObject, arguments: Arguments, site: Site | None) -> Values:

@@ -15,6 +15,7 @@ seed_entropy.py     where they come from; entropy_calls.py: which calls
 drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
 environment_seeds.py    environments of Gym that nothing seeds, and their spaces
 unseeded_searches.py    searches of hyperparameters without a seed
+unseeded_streams.py     shuffles and samples of libraries without a seed
 hashed_texts.py     what the hash of a text decides
 process_draws.py    draws in processes that a program starts, and that nothing seeds there
 unseeded_generators.py  generators of one's own without a seed; makers_without_seed.py: where they may be made

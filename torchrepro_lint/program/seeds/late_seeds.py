@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.partings import one_comes_before
@@ -59,7 +60,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
         sites = {step.event.site for step in walked}
         if not walked or any(rng in one.seeds and site not in sites for site, one in known.items()):
             continue  # something that is not on the walk may seed it first
-        seed = walked[0]
+        seed = _seeding_step(walked)
         evidence = known.get(seed.event.site)
         if evidence is None or not is_for_the_run(program, evidence):
             continue
@@ -75,6 +76,17 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
         return None
     early, seed = min(pairs, key=lambda pair: pair[0].order)
     return LateSeed(run, early.event, seed.event, built_at(program, early.event))
+
+
+def _seeding_step(walked: Sequence[Step]) -> Step:
+    """The first of the steps that seed; for one whose seed is handed over, the one that seeds with it."""
+    first = next((step for step in walked if not _handed_to(step)), walked[0])
+    return first if first is walked[0] or first.event.name in _handed_to(walked[0]) else walked[0]
+
+
+def _handed_to(step: Step) -> frozenset[str]:
+    known = seeding_call(step.event.name)
+    return known.handed_to if known is not None else frozenset()
 
 
 def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:

@@ -32,7 +32,7 @@ from torchrepro_lint.program.running.several import makes_several
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import Effect, argument, effects_of
+from torchrepro_lint.program.workers.workers import Effect, argument, condition_holds, effects_of
 from torchrepro_lint.source.package_versions import surely_in
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ _COPIED: Final = ("numpy", "torch")
 _RNGS: Final = (*_COPIED, "python")
 #: What says that processes may begin afresh.
 _FRESH: Final = re.compile(rb"""["']spawn["']|["']forkserver["']""")
-_POOLS: Final = any_word(("Pool", "ProcessPoolExecutor", "Process", "process_map"))
+_POOLS: Final = any_word(("Pool", "ProcessPoolExecutor", "Process", "process_map", "num_proc", "ParallelMapper"))
 _SEEDS: Final = re.compile("seed", re.IGNORECASE)
 
 
@@ -87,6 +87,8 @@ def _names() -> frozenset[str]:
 
 def _drawn(program: Program, call: KnownCall) -> ProcessDraw | None:
     row = process_starts()[call.name]
+    if any(condition_holds(condition, call.arguments) is False for condition in row.when):
+        return None
     if row.alone:
         if not makes_several(program, call.facts, call.scope, call.call.site):
             return None

@@ -6,6 +6,9 @@ What it does
     has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`, `torch.seed()`. Generators that a
     program creates itself count too: if their seed is such a number (`random.Random(time.time())`), and if they have no
     seed (`np.random.default_rng()`), in a program that seeds the global generators and draws from this one as well.
+    Calls of libraries that shuffle or sample with a generator of their own count if they are given no seed:
+    `IterableDataset.shuffle` and `interleave_datasets` of Hugging Face's datasets, `shuffle` of webdataset,
+    `random_shuffle` of Ray's data sets, `scipy.stats.qmc.Sobol`.
 
 Why is this bad?
     The call looks like seeding, but no run can be repeated. Python hashes strings with a random key that it chooses
@@ -45,7 +48,9 @@ Fix safety
     text by `zlib.crc32`, which has no salt. A program that is meant to behave differently each time, such as a game,
     would no longer do so. There is no fix where the program's seed has no name at that place, nor for a generator
     without a seed that is created in a loop or in a function called several times, because all of them would draw the
-    same numbers.
+    same numbers. There is none for shuffles and samples of libraries either: whether processes and workers must agree
+    on their seed depends on how the data is split among them. A buffer of webdataset with a `seed` shuffles alike in
+    each epoch, unlike `detshuffle`.
 
 Not reported
     - A fallback for a seed that the user can give (`seed if seed is not None else int(time.time())`, or what follows
@@ -53,7 +58,8 @@ Not reported
       seed is printed, logged, saved or returned.
     - A search over hyperparameters, or a self-test (by the names of its functions), that seeds itself anew in a program
       that seeds its run: reported in the `strict` profile only.
-    - A drawn seed that is recorded somewhere, or that is drawn for each sample or trial.
+    - A drawn seed that is recorded somewhere, or that is drawn for each sample, game or trial, unless it seeds torch
+      and another generator, as at the beginning of a training.
     - A seed from the clock that is printed or saved where it is chosen, and one of which a comment beside it says that
       other numbers are wanted (`# another order in each run`): reported in the `strict` profile only.
     - Worker init functions, which are TRL105.
@@ -65,6 +71,8 @@ Not reported
       program's path uses; and any in a program that seeds nothing, which is TRL501. One that a function creates because
       its caller hands over none (`rng or np.random.default_rng()`) is only reported in the `strict` profile, and one
       that workers draw from copies of is TRL107.
+    - Shuffles of a data set that may be streamed or not (`load_dataset(..., streaming=args.streaming)`): one that is
+      not streamed takes its seed from NumPy.
     - Environments of reinforcement learning, which may need a new seed for each game.
     - Tests, and the hash of a number.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only. To seed
@@ -81,13 +89,20 @@ from collections.abc import Iterator
 from itertools import chain
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.seed_fix import changing_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.reasons_given import says_why
 from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds, is_recorded, wants_fresh_numbers
 from torchrepro_lint.program.seeds.unseeded_generators import unseeded_generators
+from torchrepro_lint.program.seeds.unseeded_streams import UnseededStream, unseeded_streams
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.lacking import named_without
+
+_DECLINED = (
+    "whether processes and workers must agree on the seed, or must not, depends on how the data is split among them"
+)
 
 
 class SeedDiffersEveryRun(Rule):
@@ -107,6 +122,9 @@ class SeedDiffersEveryRun(Rule):
                 continue
             fix, declined = changing_seed_fix(program, fault)
             yield self.finding(program, fault.site, _message(fault), _trace(fault), fix=fix, declined=declined)
+        for one in unseeded_streams(program):
+            if program.strict or not says_why(program, one.call.site):
+                yield self.finding(program, one.call.site, _of_stream(one), declined=_DECLINED)
 
 
 def _message(fault: ChangingSeed) -> str:
@@ -122,6 +140,11 @@ def _message(fault: ChangingSeed) -> str:
         source = fault.source.name.removeprefix("builtins.")
         message = f"the seed of `{name}` comes from `{source}`, which differs in every run"
     return f"{message}, if the user gives none" if fault.fallback else message
+
+
+def _of_stream(one: UnseededStream) -> str:
+    what = named_without(f"`{last_part(one.call.name)}`", one.call.call, one.parameter)
+    return f"{what} takes a seed from the system, which differs in every run: no seed of the program reaches it"
 
 
 def _trace(fault: ChangingSeed) -> list[Link]:
