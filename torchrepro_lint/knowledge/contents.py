@@ -11,7 +11,7 @@ from typing import Literal
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_toml
 
-__all__ = ["ContentsUse", "attribute_use", "function_use", "method_use"]
+__all__ = ["ContentsUse", "attribute_use", "function_use", "joins_tensors", "method_use"]
 
 #: `reads`: every element, before anything is written; `form`: shape, type or device alone; `carries`: gives the same
 #: memory under another name or shape, or a copy of it.
@@ -35,6 +35,16 @@ def function_use(qualname: str) -> ContentsUse | None:
         # A method does with its arguments what it does with its receiver, as far as it reads.
         return "reads" if method_use(name.removeprefix("torch.Tensor.")) == "reads" else None
     return _uses("functions").get(name)
+
+
+def joins_tensors(qualname: str) -> bool:
+    """Whether a function puts the elements of the tensors in a list together."""
+    return canonical(qualname) in _joins()
+
+
+@cache
+def _joins() -> frozenset[str]:
+    return frozenset(name for text in read_toml("contents.toml")["joins"]["functions"] for name in expand_names(text))
 
 
 @cache

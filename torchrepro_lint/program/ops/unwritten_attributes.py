@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.contents import joins_tensors
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ops.memory_uses import memory_use
 from torchrepro_lint.program.ops.operations import Operation
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.classes_around import class_of_method
-from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.parents import Parents, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -46,7 +49,7 @@ def read_of_attribute(program: Program, made: Operation, target: tree.Attribute)
         return None
     reads: list[Site] = []
     for path in program.project.matching(re.compile(rb"\b%s\b" % re.escape(target.attr.encode()))):
-        for kind, site in _uses(program, path, target):
+        for kind, site in _uses(program, path, target, may_be_joined=_is_whole_parameter(program, made)):
             if kind == "reads" and path == made.frame.facts.path:
                 reads.append(site)
             elif kind not in ("reads", "form"):
@@ -65,7 +68,30 @@ def _may_be_filled(program: Program, made: Operation, target: tree.Attribute) ->
     )
 
 
-def _uses(program: Program, path: Path, target: tree.Attribute) -> Iterator[tuple[str, Site]]:
+def _is_whole_parameter(program: Program, made: Operation) -> bool:
+    """Whether memory is made for a parameter of a module, with no size that is written as 0."""
+    parents = parents_of(program.ev, made.frame.facts)
+    around = parents.of(made.call)
+    holder = parents.of(around) if isinstance(around, tree.Arg) else None
+    if not isinstance(holder, tree.Call) or called_name(holder.func) != "Parameter":
+        return False
+    return not any(
+        isinstance(one, tree.Const) and one.value == 0 for one in walk([arg.value for arg in made.call.args])
+    )
+
+
+def _is_joined(program: Program, parents: Parents, use: tree.Expr, frame: Frame) -> bool:
+    """Whether a tensor is in the list of those that are put together: `torch.cat([self.token, x])`."""
+    display = parents.of(use)
+    arg = parents.of(display) if isinstance(display, tree.Display) else None
+    call = parents.of(arg) if isinstance(arg, tree.Arg) else None
+    if not isinstance(call, tree.Call):
+        return False
+    values = program.ev.values(call.func, frame)
+    return bool(values) and all(isinstance(one, External) and joins_tensors(one.name) for one in values)
+
+
+def _uses(program: Program, path: Path, target: tree.Attribute, *, may_be_joined: bool) -> Iterator[tuple[str, Site]]:
     """What each use of an attribute of that name in a file does; `unknown` where the file cannot be read."""
     facts = program.facts(path)
     if facts is None:
@@ -81,5 +107,8 @@ def _uses(program: Program, path: Path, target: tree.Attribute) -> Iterator[tupl
         if isinstance(above, tree.Assign) and any(one is use for one in above.targets):
             yield "unknown", Site(path, use.site)
             continue
-        found = memory_use(program.ev, parents, use, frame_without_callers(program.ev, facts, scope))
-        yield found.kind, Site(path, use.site)
+        frame = frame_without_callers(program.ev, facts, scope)
+        if may_be_joined and _is_joined(program, parents, use, frame):
+            yield "reads", Site(path, use.site)
+            continue
+        yield memory_use(program.ev, parents, use, frame).kind, Site(path, use.site)

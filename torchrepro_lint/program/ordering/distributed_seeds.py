@@ -20,6 +20,7 @@ from torchrepro_lint.program.ordering.epoch_loops import is_for_evaluation
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.written_arguments import written_argument
+from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.rank_names import names_rank, rank_in
 from torchrepro_lint.program.workers.workers import argument
@@ -40,13 +41,15 @@ _SET_LATER: Final = re.compile(rb"sampler\.(?:seed|set_seed)\b")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SamplerSeed:
-    """The call that makes a sampler, and the place to see: where the rank comes into its seed (`ranks`), or where the
-    program is seeded with what its user gives (`unreached`).
+    """The call that makes a sampler, and the place to see: where the rank comes into its seed (`ranks`), where each
+    rank reads a number of its own for it, from a `source` such as the clock (`apart`), or where the program is seeded
+    with what its user gives (`unreached`).
     """
 
     call: KnownCall
-    fault: Literal["ranks", "unreached"]
+    fault: Literal["ranks", "apart", "unreached"]
     at: Site
+    source: str = ""
 
 
 def sampler_seeds_of_ranks(program: Program) -> Iterator[SamplerSeed]:
@@ -60,6 +63,8 @@ def sampler_seeds_of_ranks(program: Program) -> Iterator[SamplerSeed]:
             at = _rank_in(program, one, seed)
             if at is not None:
                 yield SamplerSeed(one, "ranks", at)
+            elif (entropy := _entropy_in(program, one, seed)) is not None:
+                yield SamplerSeed(one, "apart", entropy.site, entropy.name)
         elif not any(arg.star for arg in one.call.args):
             chosen = _unreached(program, one)
             if chosen is not None:
@@ -82,6 +87,14 @@ def _rank_in(program: Program, one: KnownCall, seed: tree.Expr) -> Site | None:
     own = written_argument(one.call, _RANK)
     named = {word for word in words_in([seed]) if names_rank(word)}
     return at if own is None or not named or not named.isdisjoint(words_in([own])) else None
+
+
+def _entropy_in(program: Program, one: KnownCall, seed: tree.Expr) -> Entropy | None:
+    """What of the clock or the system is in a seed, which then is another one in each process."""
+    found = entropy_of(program.ev, seed, one.frame)
+    if found is None or found.fallback or program.ev.exhausted:
+        return None
+    return None if any(program.project.holds(path, _SHARES) for path in (one.facts.path, found.site.path)) else found
 
 
 def _unreached(program: Program, one: KnownCall) -> Evidence | None:

@@ -296,6 +296,8 @@ class Reader:
                 yield self.elements(binding.node, depth - 1)  # type: ignore[arg-type]
             elif binding.kind == "assign" and isinstance(binding.node, tree.Call) and len(binding.unpack) == 1:
                 yield self._elements_returned(binding.node.func, binding.unpack[0], depth)
+            elif binding.kind == "element" and not binding.unpack and binding.node is not None:
+                yield elements_of_elements(self, binding.node, depth - 1)  # type: ignore[arg-type]
             elif isinstance(binding.node, tree.AugAssign) and binding.node.op in ("|", "+"):
                 yield self.elements(binding.node.value, depth - 1)
         for arg in put_into(self.scope, name, "append", "add"):
@@ -305,19 +307,32 @@ class Reader:
 
     def _handed(self, param: tree.Param, depth: int) -> ElementKind | None:
         """What all visible calls hand to a parameter of a function, where it is seen how they make it."""
+        return joined(self._given(made, frame, depth) for made, frame in self._arguments(param))
+
+    def elements_of_handed(self, param: tree.Param, depth: int) -> ElementKind | None:
+        """What the collections hold that are in what all visible calls hand to a parameter."""
+        given = self._arguments(param)
+        readers = [Reader(self.program, frame.facts, frame.scope) for _, frame in given]
+        return joined(
+            elements_of_elements(reader, made, depth) if isinstance(made, (tree.Name, tree.Display)) else None
+            for reader, (made, _) in zip(readers, given, strict=True)
+        )
+
+    def _arguments(self, param: tree.Param) -> list[tuple[tree.Expr | None, Frame]]:
+        """What all visible calls write for a parameter of a function; nothing for one of a method."""
         owner = self.scope.binder(param.name)
         if owner is None or owner.parent is None or not isinstance(owner.node, tree.FunctionDef):
-            return None
+            return []
         if isinstance(owner.parent.node, tree.ClassDef) or param not in owner.node.params:
-            return None
+            return []
         calls = all_calls(self.program.ev, self.facts, owner)
         parameter = parameter_of(owner, param.name)
-        return joined(self._given(written_argument(call, parameter), frame, depth) for call, frame in calls)
+        return [(written_argument(call, parameter), frame) for call, frame in calls]
 
     def _given(self, made: tree.Expr | None, frame: Frame, depth: int) -> ElementKind | None:
         if isinstance(made, tree.Name):
             return Reader(self.program, frame.facts, frame.scope)._elements_of_name(made.id, depth - 1)
-        if not isinstance(made, (tree.Call, tree.Subscript)):
+        if not isinstance(made, (tree.Call, tree.Subscript, tree.Display)):
             return None
         if isinstance(made, tree.Subscript) and not isinstance(made.value, tree.Call):
             return None

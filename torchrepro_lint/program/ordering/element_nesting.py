@@ -33,7 +33,8 @@ def elements_of_elements(reader: Reader, node: tree.Expr, depth: int) -> Element
         case tree.Name(id=name):
             made = [elements_of_elements(reader, one, depth - 1) for one in assigned(reader.scope, name)]
             put = [reader.elements(arg.value, depth - 1) for arg in put_into(reader.scope, name, "append", "add")]
-            return joined(kind for kind in (*made, *put) if kind is not None) or by_name(node)
+            given = [reader.elements_of_handed(one, depth - 1) for one in parameters(reader.scope, name)]
+            return joined(kind for kind in (*made, *put, *given) if kind is not None) or by_name(node)
     return by_name(node)
 
 

@@ -20,7 +20,7 @@ __all__ = ["drawn_seed"]
 def drawn_seed(program: Program, one: Evidence) -> Entropy | None:
     """The draw that a seeding call's number comes from, where it is made once and nothing seeds its generator first."""
     source = drawn_of(program.ev, one.value, one.frame) if one.value is not None else None
-    if source is None or not _is_drawn_once(program, source):
+    if source is None or not (_is_drawn_once(program, source) or _is_for_a_run(program, source)):
         return None
     drawn = drawn_globally(source.name)
     for other in program.evidence_in_programs_of(source.frame):
@@ -34,6 +34,17 @@ def _is_drawn_once(program: Program, source: Entropy) -> bool:
     calls itself, is surely for the whole run.
     """
     return runs_once(program.ev, source.frame.facts, source.frame.scope, source.node.site, depth=1)
+
+
+def _is_for_a_run(program: Program, source: Entropy) -> bool:
+    """Whether torch and another generator are seeded with the draw: so begins a training, and no sample or game."""
+    seeds = frozenset(
+        rng
+        for other in program.evidence_in_programs_of(source.frame)
+        if other.effect == "seed" and _follows(program, other, source)
+        for rng in other.seeds
+    )
+    return "torch" in seeds and not seeds.isdisjoint(("python", "numpy"))
 
 
 def _follows(program: Program, other: Evidence, source: Entropy) -> bool:

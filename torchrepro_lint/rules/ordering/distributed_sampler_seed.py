@@ -1,7 +1,8 @@
 """TRL212 distributed-sampler-seed.
 
 What it does
-    Finds a `DistributedSampler` whose seed contains the rank. In the `strict` profile also finds one that shuffles with
+    Finds a `DistributedSampler` whose seed contains the rank, or a number that each rank reads for itself, such as the
+    clock. In the `strict` profile also finds one that shuffles with
     a constant seed, in a program that seeds torch with what its user gives.
 
 Why is this bad?
@@ -50,8 +51,7 @@ Not reported
     - Programs of frameworks that make the sampler or set its seed, and code that sets `sampler.seed` later.
 
 Known limits
-    That a number is the rank is told from its name. Clocks as seeds, which differ between ranks as well, are not looked
-    for.
+    That a number is the rank is told from its name.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
@@ -71,6 +71,10 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
 _DIFFERS = "the seed of this DistributedSampler differs between ranks: some samples come on several, others on none"
+_APART = (
+    "each rank takes the seed of this DistributedSampler from its own call of `{source}`: some samples come on several "
+    "ranks, others on none"
+)
 _UNREACHED = "this DistributedSampler has a constant seed, whatever the program's is: pass `seed=`, equal on all ranks"
 
 
@@ -83,6 +87,9 @@ class DistributedSamplerSeed(Rule):
         for one in sampler_seeds_of_ranks(program):
             if one.fault == "ranks":
                 yield self.finding(program, one.call.site, _DIFFERS, [Link(one.at, "the rank comes into the seed")])
+            elif one.fault == "apart":
+                trace = [Link(one.at, f"each rank calls this for itself: {one.source}")]
+                yield self.finding(program, one.call.site, _APART.format(source=one.source), trace)
             else:
                 trace = [Link(one.at, "seeds torch with what the user gives")]
                 yield self.finding(
