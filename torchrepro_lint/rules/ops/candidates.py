@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
 from torchrepro_lint.program.ops.op_runs import (
@@ -25,7 +26,7 @@ from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.program.word_index import any_word
 
-__all__ = ["OTHERS_SPEAK", "Candidate", "candidates", "releases", "when_it_runs"]
+__all__ = ["OTHERS_SPEAK", "Candidate", "adds_along_sparse_edges", "candidates", "releases", "when_it_runs"]
 
 #: An operation, the row that speaks against it, and the intent that holds there.
 Candidate: TypeAlias = tuple[Operation, OpRow, list[Evidence]]
@@ -33,6 +34,10 @@ Candidate: TypeAlias = tuple[Operation, OpRow, list[Evidence]]
 #: Rows on which other rules speak (the cuBLAS workspace, attention, memory), or that are about something else than
 #: eager mode on CUDA.
 OTHERS_SPEAK = frozenset({"cublas", "attention", "third-party", "memory", "mps", "compiled"})
+
+_MESSAGE_PASSING: Final = "torch_geometric.nn.MessagePassing"
+#: What a program says that hands edges over as a sparse matrix.
+_SPARSE_EDGES: Final = re.compile(rb"\badj_t\b|SparseTensor|to_torch_(?:coo|csr|csc|sparse)|\bEdgeIndex\b")
 
 
 def candidates(
@@ -97,6 +102,13 @@ def candidates(
                 # What is shown, and fixed, is a run that has such a pass.
                 intent.sort(key=lambda one: (one not in wanted, not trains(program, one.roots)))
             yield operation, rows[0], intent
+
+
+def adds_along_sparse_edges(program: Program, operation: Operation) -> bool:
+    """Whether a layer of PyTorch Geometric may get its edges in a sparse matrix, and then adds in a fixed order."""
+    if not any(row.op == _MESSAGE_PASSING for row in op_rows(operation.name)):
+        return False
+    return program.imports.any_together(operation.site.path, _SPARSE_EDGES)
 
 
 def when_it_runs(row: OpRow) -> str:

@@ -3,7 +3,8 @@
 What it does
     Finds attention whose backward pass is nondeterministic on CUDA (`scaled_dot_product_attention` and the layers that
     use it, `flash_attn` without `deterministic=True`, `xformers`), and other kernels of third parties that add with
-    atomics (`torch_scatter`), in a program that asks for determinism. Only in the `strict` profile.
+    atomics (`torch_scatter`, and the layers of PyTorch Geometric that add along edges), in a program that asks for
+    determinism. Only in the `strict` profile.
 
 Why is this bad?
     Flash attention and memory-efficient attention add the gradients of keys and values in the order in which blocks
@@ -45,6 +46,8 @@ Not reported
     - Torch's own attention under `use_deterministic_algorithms(True)`, or with only the math backend enabled.
     - Forward passes without gradients.
     - Programs that do not ask for determinism.
+    - Graph layers, where the program has its edges in a sparse matrix (`SparseTensor`, `adj_t`): its product adds in a
+      fixed order. Before torch 1.13, they raise under `use_deterministic_algorithms(True)`, which is TRL401.
     - `nn.MultiheadAttention`, unless it is called with `need_weights=False`: otherwise it does not use these kernels.
 
 References
@@ -70,7 +73,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.backends.switches import intent_link
 from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.ops.candidates import candidates, when_it_runs
+from torchrepro_lint.rules.ops.candidates import adds_along_sparse_edges, candidates, when_it_runs
 
 #: It asks for the weights by default, and then multiplies matrices one by one.
 _OTHER_WAY = frozenset({"torch.nn.MultiheadAttention"})
@@ -87,6 +90,8 @@ class NondeterministicAttention(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for operation, row, intent in candidates(program, _is_wanted, _speaks_of, flag="off", any_backend=True):
             raises = any(one.effect == "algorithms" for one in intent) and not flag_is_off(program, operation)
+            if adds_along_sparse_edges(program, operation):
+                continue
             if "third-party" in row.flags:
                 if raises and row.effect == "made_deterministic":
                     continue

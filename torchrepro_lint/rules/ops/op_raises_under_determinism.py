@@ -74,7 +74,13 @@ from torchrepro_lint.program.repetition import is_of_a_self_test
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, candidates, releases, when_it_runs
+from torchrepro_lint.rules.ops.candidates import (
+    OTHERS_SPEAK,
+    adds_along_sparse_edges,
+    candidates,
+    releases,
+    when_it_runs,
+)
 
 
 class OpRaisesUnderDeterminism(Rule):
@@ -84,7 +90,7 @@ class OpRaisesUnderDeterminism(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for operation, row, intent in candidates(program, _is_wanted, _speaks_of, flag="raise"):
-            if not flag_is_off(program, operation):
+            if not flag_is_off(program, operation) and not adds_along_sparse_edges(program, operation):
                 switches = [one for one in intent if _is_wanted(one)]
                 of_runs = [one for one in switches if not is_of_a_self_test(program, one.site)]
                 yield self._report(program, operation, row, (of_runs or switches)[0], seldom_matters=not of_runs)
@@ -116,4 +122,4 @@ def _is_wanted(one: Evidence) -> bool:
 
 
 def _speaks_of(row: OpRow) -> bool:
-    return row.effect == "throws" and not row.flags & OTHERS_SPEAK
+    return row.effect == "throws" and not row.flags & (OTHERS_SPEAK - {"third-party"})
