@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["WholeStream", "whole_streams"]
+__all__ = ["WholeStream", "is_stream", "whole_streams"]
 
 ITERABLE_DATASET: Final = "torch.utils.data.IterableDataset"
 #: What asks which worker it runs in, or comes from something that did.
@@ -64,7 +64,7 @@ class WholeStream:
 
 def whole_streams(program: Program, loader: Loader) -> Iterator[WholeStream]:
     """The datasets of a loader that every worker reads in full."""
-    values = [v for v in loader.value("dataset") if isinstance(v, Instance) and _is_stream(program.ev, v)]
+    values = [v for v in loader.value("dataset") if isinstance(v, Instance) and is_stream(program.ev, v)]
     if not values or reaches_dataset(program, loader):
         return
     for value in ordered(values):
@@ -80,7 +80,8 @@ def whole_streams(program: Program, loader: Loader) -> Iterator[WholeStream]:
         yield WholeStream(value, tuple(reader.chain))
 
 
-def _is_stream(ev: Evaluator, value: Instance) -> bool:
+def is_stream(ev: Evaluator, value: Instance) -> bool:
+    """Whether an object is an `IterableDataset`."""
     return ITERABLE_DATASET in attributes.external_bases(ev, value.cls)
 
 

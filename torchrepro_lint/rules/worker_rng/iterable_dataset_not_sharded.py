@@ -2,11 +2,15 @@
 
 What it does
     Finds DataLoaders with worker processes and an `IterableDataset` whose `__iter__` goes through stored data (a list,
-    a file, an array, another dataset) without finding out in which worker it runs.
+    a file, an array, another dataset) without finding out in which worker it runs. In the `strict` profile also finds
+    an `IterableDataset` that splits its data by the worker and not by the rank, in a program that starts several
+    processes for a training (`init_process_group`, `DistributedDataParallel`).
 
 Why is this bad?
     Each worker has a copy of the dataset and iterates over all of it, so every sample comes once per worker. With four
-    workers an epoch is four times as long, and a validation score is computed over four copies.
+    workers an epoch is four times as long, and a validation score is computed over four copies. Nor do workers
+    know of other processes: with a split by the worker alone, every rank trains on all of the data, and the gradients
+    that are averaged are of the same samples.
 
 Example
     ```python
@@ -52,6 +56,8 @@ Not reported
     - Code that uses the worker info anywhere on the way to the data, dataset classes whose methods mention workers or
       shards, and init functions that access the dataset.
     - Loaders with one worker.
+    - Ranks, where the class, what it is created with or what is set on it speaks of a rank, a node, a shard or a
+      device; where Accelerate, Lightning or a Trainer runs the training; and where the stream is drawn at random.
     - A stream of generated data (nothing stored is iterated over), and an infinite one in random order.
     - Libraries that shard by themselves (Hugging Face's datasets, webdataset, torchdata).
     - Anything that cannot be followed, and what a stream collects from there.
@@ -69,6 +75,7 @@ from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.rank_streams import SharedStream, shared_stream
 from torchrepro_lint.program.workers.streams import WholeStream, whole_streams
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
@@ -80,12 +87,26 @@ class IterableDatasetNotSharded(LoaderRule):
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
+            shared = shared_stream(program, loader)
+            if shared is not None:
+                return self._of_ranks(program, loader, shared)
             count = _workers(loader)
             if not loader.has_workers or count == 1:
                 continue
             for stream in whole_streams(program, loader):
                 return self._report(program, loader, stream, count)
         return None
+
+    def _of_ranks(self, program: Program, loader: Loader, stream: SharedStream) -> Finding:
+        name = stream.dataset.cls.name
+        message = (
+            f"`{name}.__iter__` splits the data by the worker and not by the rank, so every process of the training "
+            "delivers all of it: each sample comes once for each rank"
+        )
+        made = stream.dataset.site
+        trace = [Link(made, f"the dataset: {name}")] if made is not None else []
+        trace.append(Link(stream.start, "the program runs in several processes"))
+        return self.finding(program, loader.site, message, trace, seldom_matters=True)
 
     def _report(self, program: Program, loader: Loader, stream: WholeStream, count: int | None) -> Finding:
         made = stream.dataset.site
