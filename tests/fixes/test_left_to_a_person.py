@@ -10,7 +10,7 @@ from notebooks import notebook
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
-from torchrepro_lint.fixes import generators
+from torchrepro_lint.fixes import to_be_read
 
 HEAD = """\
 import torch
@@ -138,7 +138,7 @@ SAMPLERS = """
 
 
 def test_seeds_of_workers_are_counted_without_the_samplers(write, monkeypatch) -> None:
-    monkeypatch.setattr(generators, "MAX_UNREAD", 4)
+    monkeypatch.setattr(to_be_read, "MAX_UNREAD", 4)
     text = f"""{HEAD}import numpy as np
 from torch.utils.data import RandomSampler as Shuffled
 
@@ -463,3 +463,99 @@ print(*make(False))
     root = write({"pyproject.toml": "", "main.py": text})
     fix([root])
     assert " + 1)" not in (root / "main.py").read_text("utf-8")
+
+
+@pytest.mark.parametrize(("again", "safe"), [("os.listdir(folder)", 0), ("sorted(os.listdir(folder))", 1)])
+def test_one_of_two_lists_of_a_folder_is_not_sorted_unread(again: str, safe: int, write) -> None:
+    text = f"""{HEAD}
+import os
+
+
+def parts(folder):
+    names = os.listdir(folder)
+    names = [name for name in names if name.endswith(".pt")]
+    images = torch.cat([torch.load(os.path.join(folder, name)) for name in names])
+    labels = {again}
+    labels = [name for name in labels if name.endswith(".txt")]
+    print(len(images), labels[:0])
+    return torch.utils.data.random_split(names, [4, 4], generator=torch.Generator().manual_seed(3))
+
+
+print(parts("parts"))
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    found = [one.fix for one in check([root], {"select": ("TRL207",)}).findings]
+    assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [bool(safe)]
+
+
+def test_a_number_is_read_with_the_loader_that_it_tells_apart(write) -> None:
+    text = f"""{HEAD}
+
+class Trains:
+    def first(self, size):
+        self.train = DataLoader(data, batch_size=size, shuffle=True)
+        self.val = DataLoader(data, batch_size=size, shuffle=False)
+
+    def second(self, size):
+        self.tune = DataLoader(data, batch_size=size, shuffle=True)
+        self.tune_val = DataLoader(data, batch_size=size, shuffle=False, num_workers=2)
+
+
+trains = Trains()
+trains.first(2)
+trains.second(4)
+for one, other in zip(trains.train, trains.tune):
+    print(one, other)
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    fix([root])
+    assert " + 1)" not in (root / "main.py").read_text("utf-8")
+
+
+def test_an_arm_for_other_arguments_is_not_left_behind_unread(write) -> None:
+    text = f"""{HEAD}
+
+def make(last):
+    if last:
+        loader = DataLoader(data, batch_size=4, shuffle=True)
+    else:
+        loader = DataLoader(data, batch_size=4, shuffle=True, drop_last=True)
+    return loader
+
+
+print(*make(False))
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings]
+    assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
+
+
+@pytest.mark.parametrize(("turns", "seed", "safe"), [("range(5)", "args.seed", False), ("args.seeds", "turn", True)])
+def test_repeats_with_one_seed_are_not_made_equal_unread(turns: str, seed: str, safe: bool, write) -> None:
+    text = f"""\
+import argparse
+
+import numpy as np
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=1)
+parser.add_argument("--seeds", type=int, nargs="*", default=[1, 2])
+args = parser.parse_args()
+
+
+def prepare(seed):
+    torch.manual_seed(seed)
+
+
+for turn in {turns}:
+    prepare({seed})
+    model = torch.nn.Linear(2, 2)
+    loss = model(torch.from_numpy(np.random.randn(4, 2)).float()).sum()
+    loss.backward()
+    torch.optim.SGD(model.parameters(), lr=0.1).step()
+    print(turn, loss.item())
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    found = [one.fix for one in check([root], {"select": ("TRL502",)}).findings]
+    assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [safe]

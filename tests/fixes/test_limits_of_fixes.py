@@ -117,15 +117,15 @@ def _seed_through_functions(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def _let_all_be_unread(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(generators, "MAX_NUMBERED", 3)
-    monkeypatch.setattr(generators, "MAX_UNREAD", 3)
+    monkeypatch.setattr(to_be_read, "MAX_NUMBERED", 3)
+    monkeypatch.setattr(to_be_read, "MAX_UNREAD", 3)
     monkeypatch.setattr(to_be_read, "MAX_READ_ALONG", 3)
 
 
 def _generators_of_one_name(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _let_all_be_unread(monkeypatch)
     assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
-    monkeypatch.setattr(generators, "MAX_NUMBERED", 2)
+    monkeypatch.setattr(to_be_read, "MAX_NUMBERED", 2)
     assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
 
 
@@ -141,7 +141,7 @@ def _generators_of_one_function(root: Path, monkeypatch: pytest.MonkeyPatch) -> 
 def _generators_to_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     _let_all_be_unread(monkeypatch)
     assert {safety for safety, _ in _fixes(root / "within", OF_ONE_NAME)} == {Applicability.SAFE}
-    monkeypatch.setattr(generators, "MAX_UNREAD", 2)
+    monkeypatch.setattr(to_be_read, "MAX_UNREAD", 2)
     assert {safety for safety, _ in _fixes(root / "past", OF_ONE_NAME)} == {Applicability.UNSAFE}
 
 
@@ -230,9 +230,9 @@ DRIVEN = {
     "to_be_read.py:MAX_ROWS_APART": _rows_between,
     "to_be_read.py:MAX_READ_ALONG": _numbers_read_along,
     "to_be_read.py:MAX_KEPT": _generators_of_an_object,
-    "generators.py:MAX_UNREAD": _generators_to_be_read,
+    "to_be_read.py:MAX_UNREAD": _generators_to_be_read,
     "generators.py:MAX_IN_A_FUNCTION": _generators_of_one_function,
-    "generators.py:MAX_NUMBERED": _generators_of_one_name,
+    "to_be_read.py:MAX_NUMBERED": _generators_of_one_name,
     "passed_seed.py:_MAX_CALLERS": _seed_through_functions,
 }
 #: What is guessed of the layout decides nothing that runs.

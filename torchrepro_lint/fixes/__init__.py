@@ -16,6 +16,7 @@ importable.py         finds one in another file that can be imported from there
 late_imports.py       what it imports itself, in a file that imports torch in its functions alone
 init_body.py          edits of a worker init function that exists; init_parameter.py gives it a parameter
 generators.py         finds a generator, or a name for one; placement.py says where, generator_lines.py writes it
+above_arms.py         where one serves the loaders of several arms
 to_be_read.py         what nobody would merge unread
 offsets.py            by how much the seeds of a file differ; used_up.py: which loaders nothing is used beside
 made_names.py         what a call makes, after the names around it

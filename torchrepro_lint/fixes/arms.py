@@ -19,7 +19,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.document import Document
 
-__all__ = ["arms_apart", "beside_an_unfixed_arm", "has_arms", "made_instead"]
+__all__ = ["arms_apart", "beside_an_unfixed_arm", "has_arms", "is_left", "made_instead"]
 
 #: The arms around a node, each by the `if` or `match` that it is of.
 _Arms: TypeAlias = dict[cst.CSTNode, cst.CSTNode]
@@ -138,11 +138,18 @@ def _is_behind(document: Document, choice: cst.CSTNode, arm: cst.CSTNode, node: 
     """Whether a node is behind an `if` without an `else`, in the same block, whose only arm leaves that: within one
     turn of the loops around, a run comes to one of both.
     """
-    if not isinstance(choice, cst.If) or choice.orelse is not None or not isinstance(arm, cst.IndentedBlock):
+    if not isinstance(choice, cst.If) or choice.body is not arm or not is_left(choice):
         return False
-    match arm.body[-1]:
+    block = document.parent(choice)
+    is_in_block = any(outer is block for outer in document.ancestors(node))
+    return is_in_block and document.start(node) > document.end(choice)
+
+
+def is_left(choice: cst.If) -> bool:
+    """Whether an `if` has no `else`, and its only arm leaves the block that it is in."""
+    if choice.orelse is not None or not isinstance(choice.body, cst.IndentedBlock):
+        return False
+    match choice.body.body[-1]:
         case cst.SimpleStatementLine(body=[*_, cst.Return() | cst.Raise() | cst.Continue() | cst.Break()]):
-            block = document.parent(choice)
-            is_in_block = any(outer is block for outer in document.ancestors(node))
-            return is_in_block and document.start(node) > document.end(choice)
+            return True
     return False

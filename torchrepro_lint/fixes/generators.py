@@ -12,31 +12,27 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.made_names import made_name, without_sampler
 from torchrepro_lint.fixes.passed_arguments import given
 from torchrepro_lint.fixes.scopes import Binding, Scope
-from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split_or_sampler, may_want_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.loaders import torch_position
 
 __all__ = [
-    "above_the_arms",
+    "alike_calls",
     "are_too_many",
     "calls_that_want_one",
     "find_generator",
     "fresh_name",
     "generator_name",
-    "is_one_of_many",
+    "is_idle",
+    "lacks_one",
     "number_to_come",
     "numbered_name",
+    "that_want_one",
 ]
 
 
-#: How many generators of one function may be told apart by a number alone.
-MAX_NUMBERED = 1
-#: How many generators one function may get unread: who reads more of them would rather write a loop or a helper.
-MAX_UNREAD = 2
 #: How many calls of one function may want generators: nobody reads a function in which more are made one by one.
 MAX_IN_A_FUNCTION = 64
-#: In how many arms of one `if` loaders are made that get a generator above it.
-MIN_ARMS = 2
 
 
 def find_generator(
@@ -101,10 +97,10 @@ def generator_name(
     if all(id(one) in instead for one in beside) and not (beside and document.loops(home)):
         return fresh_name(("g", "generator", "loader_generator"), *scopes)
     stem = made_name(document, call)
-    alike = _alike(document, call, stem, known)
-    earlier = [one for one in alike if one is not call and id(one) not in instead and not _is_idle(known, one)]
+    alike = alike_calls(document, call, stem, known)
+    earlier = [one for one in alike if one is not call and id(one) not in instead and not is_idle(known, one)]
     short = without_sampler(stem)
-    shown = stem if short == stem or _alike(document, call, short, known) else short
+    shown = stem if short == stem or alike_calls(document, call, short, known) else short
     return numbered_name(
         f"{shown}_generator" if shown else "g",
         number_to_come(document, call, earlier),
@@ -114,94 +110,16 @@ def generator_name(
 
 def are_too_many(document: Document, call: cst.Call) -> bool:
     """Whether a function makes so many loaders, splits and samplers that generators for all of them help nobody."""
-    beside = document.once(_that_want_one).get(id(document.function(call)), ())
+    beside = document.once(that_want_one).get(id(document.function(call)), ())
     return len(beside) > MAX_IN_A_FUNCTION
 
 
-def above_the_arms(
-    document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None
-) -> cst.BaseStatement | None:
-    """The `if` or `match` above which one generator is made for the loaders of one name that a function makes in three
-    arms of it or more, as a person would, and not once in each arm; None where `home` is the place for it.
-    """
-    alike = [
-        one
-        for one in _alike(document, call, made_name(document, call), known)
-        if one is not call and not _is_idle(known, one) and _has_no_sampler(one) and _is_known(document, known, one)
-    ]
-    if len(alike) + 1 < MIN_ARMS or not _has_no_sampler(call):
-        return None
-    instead = made_instead(document, call, home, alike)
-    for outer in document.ancestors(home):
-        if isinstance(outer, cst.FunctionDef | cst.ClassDef | cst.For | cst.While):
-            return None
-        block = document.parent(outer)
-        if not isinstance(outer, cst.If | cst.Match) or not isinstance(block, cst.IndentedBlock | cst.Module):
-            continue
-        inside = [one for one in alike if document.start(outer) <= document.start(one) < document.end(outer)]
-        if len(inside) + 1 >= MIN_ARMS:
-            if any(_has_its_own(document, one, outer) for one in inside):
-                return None
-            are_alone = all(id(one) in instead for one in inside) and _exclude_each_other(document, inside)
-            return outer if are_alone else None
-    return None
-
-
-def _has_no_sampler(call: cst.Call) -> bool:
-    return given(call, "sampler") is None and given(call, "batch_sampler") is None
-
-
-def _is_known(document: Document, known: KnownLoaders | None, call: cst.Call) -> bool:
-    """Whether a call is one that a fix may give a generator: what the project itself calls a loader may take none."""
-    if known is None or known.is_known(call) or given(call, "generator") is not None:
-        return True
-    return is_split_or_sampler(document, call)
-
-
-def _has_its_own(document: Document, call: cst.Call, around: cst.CSTNode) -> bool:
-    """Whether a call is given a generator other than a name that is bound above `around`."""
-    passed = given(call, "generator", torch_position("generator"))
-    if passed is None:
-        return False
-    if not isinstance(passed.value, cst.Name):
-        return True
-    owner = document.scope_of(call).resolve(passed.value.value)
-    bindings = owner.bindings[passed.value.value] if owner is not None else []
-    return any(document.start(binding.node) >= document.start(around) for binding in bindings)
-
-
-def _exclude_each_other(document: Document, calls: Sequence[cst.Call]) -> bool:
-    """Whether one of the calls at most is made in a run of their function, as far as the arms around them say."""
-    return all(
-        made_instead(document, one, document.statement(one), others).issuperset(map(id, others))
-        for number, one in enumerate(calls)
-        if (others := calls[number + 1 :])
-    )
-
-
-def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None) -> bool:
-    """Whether a function makes so many splits, samplers or loaders, or so many of one name, that a person would give
-    them generators in another way than one after the other. Of the code of a module itself the second alone holds,
-    and where one generator is made for all arms of an `if`.
-    """
-    alike = _alike(document, call, made_name(document, call), known)
-    instead = made_instead(document, call, home, alike)
-    of_one_name = (one for one in alike if id(one) not in instead and _lacks_one(known, one))
-    if next(islice(of_one_name, MAX_NUMBERED, None), None) is not None:
-        return True
-    function = document.function(call)
-    if function is None or above_the_arms(document, call, home, known) is not None:
-        return False
-    beside = document.once(_that_want_one).get(id(function), ())
-    return sum(_lacks_one(known, one) for one in beside) > MAX_UNREAD
-
-
-def _lacks_one(known: KnownLoaders | None, call: cst.Call) -> bool:
+def lacks_one(known: KnownLoaders | None, call: cst.Call) -> bool:
     """Whether a call that may want a generator is given none, and may draw."""
-    return given(call, "generator", torch_position("generator")) is None and not _is_idle(known, call)
+    return given(call, "generator", torch_position("generator")) is None and not is_idle(known, call)
 
 
-def _alike(document: Document, call: cst.Call, stem: str, known: KnownLoaders | None) -> Sequence[cst.Call]:
+def alike_calls(document: Document, call: cst.Call, stem: str, known: KnownLoaders | None) -> Sequence[cst.Call]:
     """The calls in the function of a call that may want a generator and whose results have names like the one of its
     own; those that draw nothing are among them.
     """
@@ -215,7 +133,7 @@ def _alike(document: Document, call: cst.Call, stem: str, known: KnownLoaders | 
     return [*found, *others] if others else found
 
 
-def _is_idle(known: KnownLoaders | None, call: cst.Call) -> bool:
+def is_idle(known: KnownLoaders | None, call: cst.Call) -> bool:
     return known is not None and known.is_idle(call)
 
 
@@ -253,14 +171,14 @@ def calls_that_want_one(
     """The calls in a function or a class (or, with None, in the module's own code) that by their text may want a
     generator, or have one, and those of the known loaders that have other names.
     """
-    found = {id(one): one for one in document.once(_that_want_one).get(id(within), ())}
+    found = {id(one): one for one in document.once(that_want_one).get(id(within), ())}
     for one in known.by_other_names if known is not None else ():
         if any(home is within for home in _homes(document, one)):
             found[id(one)] = one
     return [one for one in found.values() if known is None or not known.is_idle(one)]
 
 
-def _that_want_one(document: Document) -> dict[int, list[cst.Call]]:
+def that_want_one(document: Document) -> dict[int, list[cst.Call]]:
     found: dict[int, list[cst.Call]] = {}
     for call in document.nodes(cst.Call):
         if may_want_generator(document, call):
@@ -271,7 +189,7 @@ def _that_want_one(document: Document) -> dict[int, list[cst.Call]]:
 
 def _that_want_one_by_name(document: Document) -> dict[tuple[int, str], list[cst.Call]]:
     found: dict[tuple[int, str], list[cst.Call]] = {}
-    for home, calls in document.once(_that_want_one).items():
+    for home, calls in document.once(that_want_one).items():
         for call in calls:
             found.setdefault((home, made_name(document, call)), []).append(call)
     return found

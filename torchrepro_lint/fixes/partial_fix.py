@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation.values import Constant, External
 from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.events import shown
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.ranks import start_of_ranks
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         is_safe = False  # what each of them drew by itself would be the same in all
     if any(_OF_A_CHOICE.search(comment.value) for comment in comments_in(statement)):
         is_safe = False  # "for a reproducible split": the seed is not that of the run
+    if _is_the_same_in_each_turn(program, block):
+        is_safe = False  # the draws are what five runs with one seed differ in
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
     return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
 
@@ -131,6 +134,32 @@ def _imports_torch_below(document: Document, statement: cst.BaseStatement) -> bo
     imports = [one for kind in (cst.Import, cst.ImportFrom) for one in document.nodes(kind)]
     places = [document.start(one) for one in imports if _IMPORTS_TORCH.match(document.text_of(one))]
     return bool(places) and min(places) > document.start(statement)
+
+
+def _is_the_same_in_each_turn(program: Program, block: Evidence) -> bool:
+    """Whether a loop around a seeding call, or around a call that leads to it, gives each of its turns the same seed:
+    `for repeat in range(5): torch.manual_seed(args.seed)`.
+    """
+    for way in ways_of(program, block):
+        for waypoint in way:
+            document = document_of(program, waypoint.facts.path)
+            call = document.node_at(*program.parsed(waypoint.facts.path).span(waypoint.site), cst.Call)
+            loops = document.loops(call) if call is not None else []
+            if call is None or not loops:
+                continue
+            read = {node.value for argument in call.args for node in document.nodes(cst.Name, argument)}
+            given = {node.value for loop in loops for node in _names_given(document, loop)}
+            if read.isdisjoint(given):
+                return True
+    return False
+
+
+def _names_given(document: Document, loop: cst.For | cst.While) -> list[cst.Name]:
+    """The names to which each turn of a loop gives something."""
+    targets: list[cst.CSTNode] = [one.target for one in document.nodes(cst.AssignTarget, loop.body)]
+    targets += [one.target for one in document.nodes(cst.AugAssign, loop.body)]
+    targets += [loop.target] if isinstance(loop, cst.For) else []
+    return [node for target in targets for node in document.nodes(cst.Name, target)]
 
 
 def _is_the_same_for_all_ranks(program: Program, document: Document, block: Evidence, seed: cst.BaseExpression) -> bool:

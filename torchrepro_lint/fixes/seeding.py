@@ -34,17 +34,16 @@ from dataclasses import replace
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.fixes.above_arms import above_the_arms
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generator_attribute import attribute_home
 from torchrepro_lint.fixes.generators import (
     MAX_IN_A_FUNCTION,
-    above_the_arms,
     are_too_many,
     find_generator,
     fresh_name,
     generator_name,
-    is_one_of_many,
 )
 from torchrepro_lint.fixes.inserted_blocks import Block, above_title, inserted
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, imports_torch_late, names_in_new_function
@@ -55,7 +54,7 @@ from torchrepro_lint.fixes.program_seed import program_seed
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_lines import SeedingLines
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
-from torchrepro_lint.fixes.to_be_read import is_a_bare_number, is_far_above, keeps_many, leaves_another
+from torchrepro_lint.fixes.to_be_read import is_a_bare_number, is_far_above, is_one_of_many, keeps_many, leaves_another
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
@@ -221,10 +220,11 @@ class _Plan(SeedingLines):
         self._note_others(at)
         scopes = (document.scope_of(at), document.scope_of(self.call))
         name = generator_name(document, self.call, at, around.known, *scopes)
-        above, offset = above_the_arms(document, self.call, at, around.known), self.offset
+        noted = (self.offset, self.is_to_be_read)
+        above = above_the_arms(document, self.call, at, around.known, is_counted=self.is_counted)
         if above is not None and self._own_seed(above, around) == seed:
             at = above
-        self.offset = offset
+        self.offset, self.is_to_be_read = noted
         self.is_to_be_read = self.is_to_be_read or is_far_above(document, self.call, at)
         return self.new_generator(at, name, name, seed)
 

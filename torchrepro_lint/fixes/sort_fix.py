@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -28,11 +28,21 @@ _LAYOUT = re.compile(r"\s+|,(?=\s*[)\]])")
 _SUFFIX = re.compile(r"\*\.\w+(?=['\"])")
 
 
-def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_name: bool = False) -> Planned:
+def sort_fix(
+    program: Program,
+    site: Site,
+    *,
+    lazy: bool,
+    comparable: bool,
+    by_name: bool = False,
+    sorted_too: Collection[Site] = (),
+) -> Planned:
     """Put `sorted(...)` around an expression, or in the place of the `list(...)` or `[*...]` around it.
 
     The fix is safe for elements that are known to be `comparable`, unless they come `lazy` and are consumed as they
-    come: sorting has to wait for their end. `by_name`: they are directory entries, which sort by their names only.
+    come: sorting has to wait for their end; and unless the function lists the same again, other than at the sites
+    `sorted_too`, and keeps that order: the items of the two lists may belong together. `by_name`: they are directory
+    entries, which sort by their names only.
     """
     document = document_of(program, site.path)
     node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)
@@ -47,7 +57,42 @@ def sort_fix(program: Program, site: Site, *, lazy: bool, comparable: bool, by_n
         return None, "`with` opens the listing, and something other than a loop reads it"
     edits = [edit for one in nodes for edit in _around(document, one, key)]
     waits = lazy and not all(_list_around(document, one) or _display_around(document, one) for one in nodes)
-    return Fix(Applicability.SAFE if comparable and not waits else Applicability.UNSAFE, "Sort it", tuple(edits)), None
+    is_safe = comparable and not waits and not _is_listed_again(program, document, node, sorted_too)
+    return Fix(Applicability.SAFE if is_safe else Applicability.UNSAFE, "Sort it", tuple(edits)), None
+
+
+def _is_listed_again(
+    program: Program, document: Document, node: cst.BaseExpression, sorted_too: Collection[Site]
+) -> bool:
+    """Whether the function around a listing has another call of the same text, whose order a list of names gets."""
+    function, text = document.function(node), _LAYOUT.sub("", document.text_of(node))
+    others = [
+        one
+        for one in document.nodes(cst.Call, function)
+        if one is not node and document.function(one) is function and _keeps_order(document, one)
+        if _LAYOUT.sub("", document.text_of(one)) == text
+    ]
+    if not others:
+        return False
+    spans = {program.parsed(site.path).span(site.number) for site in sorted_too if site.path == document.path}
+    return any(document.span(one) not in spans for one in others)
+
+
+def _keeps_order(document: Document, call: cst.Call) -> bool:
+    """Whether what a call returns is given a name that nothing sorts, or is gone through by what fills a list."""
+    outer = document.parent(call)
+    while isinstance(outer, cst.Arg) and _list_around(document, call) is not None:
+        call = cst.ensure_type(document.parent(outer), cst.Call)
+        outer = document.parent(call)
+    match outer:
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
+            around = document.text_of(document.function(call) or document.module)
+            return not re.search(rf"\b{name}\.sort\(|sorted\({name}\b", around)
+        case cst.CompFor():
+            return isinstance(document.parent(outer), cst.ListComp)
+        case cst.For():
+            return ".append(" in document.text_of(outer.body)
+    return False
 
 
 def sort_fixes(program: Program, sites: Sequence[Site]) -> Planned:

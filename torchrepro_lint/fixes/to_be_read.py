@@ -10,23 +10,32 @@ Whoever reads that the first loader has a generator takes the function for repea
 
 from __future__ import annotations
 
+from itertools import islice
+
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.fixes.above_arms import above_the_arms
+from torchrepro_lint.fixes.arms import made_instead
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.generators import calls_that_want_one
+from torchrepro_lint.fixes.generators import alike_calls, calls_that_want_one, lacks_one, that_want_one
+from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.passed_arguments import given, is_given
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
 from torchrepro_lint.knowledge.loaders import torch_position
 from torchrepro_lint.source.cells import Cells
 
-__all__ = ["is_a_bare_number", "is_far_above", "keeps_many", "leaves_another"]
+__all__ = ["is_a_bare_number", "is_far_above", "is_one_of_many", "keeps_many", "leaves_another"]
 
 #: How many lines below its generator a loader may be made by a safe fix, and how many from the loader from which a
 #: number tells it apart.
 MAX_ROWS_APART = 25
 #: Up to which number a seed is told apart unread, where a loader gets no worker init function with its generator.
 MAX_READ_ALONG = 1
+#: How many generators of one function may be told apart by a number alone.
+MAX_NUMBERED = 1
+#: How many generators one function may get unread: who reads more of them would rather write a loop or a helper.
+MAX_UNREAD = 2
 #: How many generators an object may get unread: all of them are made one after the other in its constructor.
 MAX_KEPT = 2
 
@@ -36,7 +45,7 @@ def is_a_bare_number(
 ) -> bool:
     """Whether nothing shows what the `offset` of a seed is for, where the generator of a call is made before `at`:
     `+ 2`, `+ 1` beside a sampler that has the order, or where nothing else near the call, in its function and its cell
-    of a notebook, is a loader or may want a generator.
+    of a notebook, draws and is made beside it.
     """
     function, row = document.function(call), document.lines.row(document.start(call))
     if offset > MAX_READ_ALONG or is_given(given(call, "sampler")) or is_given(given(call, "batch_sampler")):
@@ -44,14 +53,39 @@ def is_a_bare_number(
     if document.function(at) is not function:  # the constructor of the object makes the others there too
         return False
     cells = Cells.of(document.path, document.text)
-    for one in document.nodes(cst.Call, function):
-        if one is call or document.function(one) is not function:
-            continue
-        if may_want_generator(document, one) or (known is not None and known.is_known(one)):
+    others = [one for one in document.nodes(cst.Call, function) if document.function(one) is function]
+    others = [one for one in others if one is not call and _may_draw(document, one, known)]
+    instead = made_instead(document, call, at, others)
+    for one in others:
+        if id(one) not in instead:
             other = document.lines.row(document.start(one))
             if abs(other - row) <= MAX_ROWS_APART and (cells is None or cells.number(other) == cells.number(row)):
                 return False
     return True
+
+
+def _may_draw(document: Document, call: cst.Call, known: KnownLoaders | None) -> bool:
+    """Whether a call is a split, a sampler or a loader that takes part in an order."""
+    if known is None:
+        return may_want_generator(document, call)
+    return (may_want_generator(document, call) or known.is_known(call)) and not known.is_idle(call)
+
+
+def is_one_of_many(document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None) -> bool:
+    """Whether a function makes so many splits, samplers or loaders, or so many of one name, that a person would give
+    them generators in another way than one after the other. Of the code of a module itself the second alone holds,
+    and where one generator is made for all arms of an `if`.
+    """
+    alike = alike_calls(document, call, made_name(document, call), known)
+    instead = made_instead(document, call, home, alike)
+    of_one_name = (one for one in alike if id(one) not in instead and lacks_one(known, one))
+    if next(islice(of_one_name, MAX_NUMBERED, None), None) is not None:
+        return True
+    function = document.function(call)
+    if function is None or above_the_arms(document, call, home, known, is_counted=True) is not None:
+        return False
+    beside = document.once(that_want_one).get(id(function), ())
+    return sum(lacks_one(known, one) for one in beside) > MAX_UNREAD
 
 
 def is_far_above(document: Document, call: cst.Call, at: cst.BaseStatement) -> bool:
@@ -71,9 +105,14 @@ def _lacks_one(call: cst.Call) -> bool:
 
 
 def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> bool:
-    """Whether the function around a call makes another loader that draws and that no safe fix gives a generator."""
+    """Whether the function around a call makes another loader that draws and that no safe fix gives a generator; also
+    one that no call in sight comes to, as in the arm of an `if` for other arguments.
+    """
+    made = document.text_of(call.func)
     return any(
-        known.is_known(one) and _lacks_one(one) and known.safety(one) is not Applicability.SAFE
+        (known.is_known(one) or document.text_of(one.func) == made)
+        and _lacks_one(one)
+        and known.safety(one) is not Applicability.SAFE
         for one in calls_that_want_one(document, known, document.function(call))
         if one is not call
     )

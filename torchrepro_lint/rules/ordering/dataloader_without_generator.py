@@ -41,10 +41,10 @@ How it is proven
 Fix safety
     Safe: creates a generator for this loader alone, once, and passes it: beside the loader, or in the constructor of
     the object whose method creates the loader again, or, if a function makes loaders of one name in several arms of
-    an `if`, once above that. Where any other function runs again in one training, there is a
-    fix only if torch is seeded in that function or at the top of its file. There is none where it makes loaders that
-    are used beside each other, which would share the generator. The order changes once, when the fix is
-    applied. The generator gets the program's own seed:
+    an `if`, or returns one there and another below, once above that. Where any other function runs again in one
+    training, there is a fix only if torch is seeded in that function or at the top of its file. There is none where it
+    makes loaders that are used beside each other, which would share the generator. The order changes once, when the fix
+    is applied. The generator gets the program's own seed:
     - `torch.initial_seed()`, the number with which torch was last seeded, where torch is seeded on every path before:
       whoever changes the program's seed changes this one. Elsewhere it is the expression with which the program seeds,
       or there is no fix.
@@ -64,7 +64,8 @@ Fix safety
 
     Unsafe as well is what is right and has to be read all the same: the generators of two loaders under one name,
     which would differ in a number; one whose seed a number above 1 would tell apart from others, or 1 from that of a
-    loader in another function, in another cell or more than 25 lines away; those of a function that makes more than
+    loader in another function, in another cell or more than 25 lines away; one in an arm of an `if` whose other arm
+    makes a loader that is left without, since no call in sight comes to it; those of a function that makes more than
     two loaders, samplers and splits which need one; a generator that would stand more than 25 lines above its loader;
     and a seed to which a rank would be added that the program does not name there, or that a second loader of a rank
     would share with the first one of the next.

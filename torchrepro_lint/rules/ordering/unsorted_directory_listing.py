@@ -41,9 +41,10 @@ How it is proven
 
 Fix safety
     Safe if a list is created: wraps it in `sorted(...)`, and a sum of three listings or more that differ in the suffix
-    of the files alone as a whole. Unsafe if the names are consumed one by one, since sorting has
-    to read all of them first. The order changes once, when the fix is applied. There is no fix for walks, where both
-    the folders and the files of each folder have to be sorted.
+    of the files alone as a whole. Unsafe if the names are consumed one by one, since sorting has to read all of them
+    first; and if the function lists the same folder again for another list that stays unsorted, since their items may
+    belong together. The order changes once, when the fix is applied. There is no fix for walks, where both the folders
+    and the files of each folder have to be sorted.
 
 Not reported
     - Listings that are sorted, also later and under another name or by a function that they are passed to, or whose
@@ -73,9 +74,10 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.sort_fix import sort_fix
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import left_to_strict
@@ -101,13 +103,10 @@ class UnsortedDirectoryListing(Rule):
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for one in unsorted_listings(program):
-            planned = (
-                (None, _WALKED)
-                if one.walks
-                else sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries)
-            )
-            fix, declined = planned
+        listings = list(unsorted_listings(program))
+        sites = frozenset(one.site for one in listings if not one.walks)
+        for one in listings:
+            fix, declined = _fix(program, one, sites)
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
             # a draw with a seed of its own was meant to give the same everywhere.
             order = one.sink.kind in ("samples", "split") and not _is_to_be_fixed(program, one)
@@ -121,6 +120,12 @@ class UnsortedDirectoryListing(Rule):
                 about_control=order,
                 seldom_matters=one.sink.kind == "samples" and _is_of_an_evaluation(program, one),
             )
+
+
+def _fix(program: Program, one: Listing, sites: frozenset[Site]) -> tuple[Fix | None, str | None]:
+    if one.walks:
+        return None, _WALKED
+    return sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries, sorted_too=sites)
 
 
 def _is_of_an_evaluation(program: Program, one: Listing) -> bool:

@@ -46,10 +46,11 @@ Fix safety
     it is the only one and a module sets it where it is imported.
     Unsafe if the only seed of a function other than `main`, or of a cell of a notebook, is `random`'s or NumPy's, and
     it shuffles or chooses below, which may be what the seed is for; if a comment beside it says that it is for a split
-    or an order; if it is a number and the program is also seeded with what its user gives, which would not decide
-    these draws; if torch is imported only below, in a later cell of a notebook; if it is a constant in a package that
-    the project builds, whose users have a seed of their own; and in a distributed program whose seed does not name the
-    rank: what each rank drew by itself would be the same in all of them.
+    or an order; if it is a number and the program is also seeded with what its user gives, which would not decide these
+    draws; if each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in
+    range(5): torch.manual_seed(seed)`); if torch is imported only below, in a later cell of a notebook; if it is a
+    constant in a package that the project builds, whose users have a seed of their own; and in a distributed program
+    whose seed does not name the rank: what each rank drew by itself would be the same in all of them.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
