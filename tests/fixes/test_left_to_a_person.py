@@ -363,6 +363,19 @@ def test_another_project_within_one_is_left_as_it_is(folder: str, write) -> None
 
 
 @pytest.mark.parametrize(
+    ("licences", "safe"),
+    [(("flownet",), False), (("flownet", "own"), True), (("flownet", "."), True)],
+    ids=["of a folder", "of all folders", "of the project"],
+)
+def test_a_folder_with_a_licence_in_a_project_without_one_is_a_copy(licences: list[str], safe: bool, write) -> None:
+    trains = TRAINS.replace("mmseg.", "")
+    files = {"flownet/train.py": trains, "flownet/datasets.py": COPIED, "own/train.py": "print()\n"}
+    root = write({**files, ".git/HEAD": "", **{f"{folder}/LICENSE": "of the parts" for folder in licences}})
+    found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings]
+    assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [safe]
+
+
+@pytest.mark.parametrize(
     "function",
     [
         "def seed_worker(worker_id, base_seed=SEED):\n    np.random.seed(base_seed + worker_id)",

@@ -77,7 +77,9 @@ def is_copied(program: Program, path: Path) -> bool:
     if any(map(_COPIED.fullmatch, inner)) or program.once("is a copy", lambda: _is_copy(program)):
         return True
     outer = program.once("outer root", lambda: _outer_root(program.root))
-    if any(program.once(("licence", outer, one), partial(_has_own_licence, outer, one)) for one in _above(inner)):
+    if any(
+        program.once(("licence", outer, one), partial(_has_own_licence, program, outer, one)) for one in _above(inner)
+    ):
         return True
     folders = path.relative_to(program.root).parts[:-1]
     return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in _above(folders))
@@ -87,11 +89,32 @@ def _above(folders: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     return (folders[:end] for end in range(1, len(folders) + 1))
 
 
-def _has_own_licence(root: Path, folders: tuple[str, ...]) -> bool:
-    """Whether a folder has a licence other than that of the project around it: it came from elsewhere."""
-    own = _licence(root.joinpath(*folders))
-    outer = _licence(root)
-    return own is not None and outer is not None and text_of(own).split() != text_of(outer).split()
+def _has_own_licence(program: Program, root: Path, folders: tuple[str, ...]) -> bool:
+    """Whether a folder has a licence other than that of the project around it: it came from elsewhere. In a project
+    without a licence, it has one, and something of the project lies beside it that does not have the same one.
+    """
+    folder = root.joinpath(*folders)
+    own, outer = _licence(folder), _licence(root)
+    if own is None:
+        return False
+    if outer is not None:
+        return not _says_the_same(own, outer)
+    beside = (one for one in program.project.files if not one.is_relative_to(folder))
+    return any(not any(_has_licence(above, own) for above in _within(root, one)) for one in beside)
+
+
+def _has_licence(folder: Path, licence: Path) -> bool:
+    own = _licence(folder)
+    return own is not None and _says_the_same(own, licence)
+
+
+def _within(root: Path, path: Path) -> Iterator[Path]:
+    """The folders around a file, below a folder."""
+    return (one for one in path.parents if one != root and one.is_relative_to(root))
+
+
+def _says_the_same(licence: Path, other: Path) -> bool:
+    return text_of(licence).split() == text_of(other).split()
 
 
 def _licence(folder: Path) -> Path | None:
