@@ -23,7 +23,8 @@ _TELLING = frozenset({"len", "print", "next", "sum", "str", "repr", "isinstance"
 
 def is_used_up(document: Document, call: cst.Call) -> bool:
     """Whether what a call makes is given to one name of its function alone, and every use of that name is a loop over
-    it, a question about it, or an argument of a call whose result is dropped.
+    it, a question about it, or an argument of a call whose result is dropped, or is an object of which the function
+    only reads attributes and calls methods: `trainer = Trainer(loader)`, `trainer.fit()`.
     """
     function, assign = document.function(call), document.parent(call)
     if function is None or not isinstance(assign, cst.Assign) or len(assign.targets) != 1:
@@ -57,10 +58,31 @@ def _is_over(document: Document, use: cst.Name, scope: Scope) -> bool:
                 return True
             case cst.Expr(value=cst.Call(func=called)):
                 return _keeps_to_the_function(called, scope)
+            case cst.Assign(value=cst.Call() as made, targets=[cst.AssignTarget(target=cst.Name(value=name))]):
+                return (
+                    made is node and isinstance(made.func, cst.Name) and _is_of_the_function(document, use, name, scope)
+                )
             case cst.BaseStatement() | cst.BaseSmallStatement() | cst.Lambda():
                 return False
         node = outer
     return False
+
+
+def _is_of_the_function(document: Document, at: cst.Name, name: str, scope: Scope) -> bool:
+    """Whether the function around a node gives a name of its own something, and reads nothing but attributes of it."""
+    function = document.function(at)
+    if function is None or scope.resolve(name) is not scope:
+        return False
+    for use in document.nodes(cst.Name, function):
+        if use.value != name:
+            continue
+        match document.parent(use):
+            case cst.AssignTarget() | cst.Attribute(value=cst.Name()) if document.function(use) is function:
+                continue
+            case cst.Attribute(attr=attr) | cst.Arg(keyword=attr) if attr is use:
+                continue
+        return False
+    return True
 
 
 def _keeps_to_the_function(called: cst.BaseExpression, scope: Scope) -> bool:
