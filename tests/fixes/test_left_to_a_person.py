@@ -572,3 +572,10 @@ for turn in {turns}:
     root = write({"pyproject.toml": "", "main.py": text})
     found = [one.fix for one in check([root], {"select": ("TRL502",)}).findings]
     assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [safe]
+
+
+@pytest.mark.parametrize(("value", "safe"), [("True", False), ("False", True)])
+def test_a_misspelt_benchmark_is_not_turned_on_unread(value: str, safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "main.py": f"import torch\n\ntorch.backends.cudnn.benchmarch = {value}\n"})
+    found = [one.fix for one in check([root], {"select": ("TRL305",)}).findings]
+    assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [safe]

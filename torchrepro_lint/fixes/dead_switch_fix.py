@@ -85,11 +85,19 @@ def _is_against_the_program(program: Program, dead: DeadSwitch) -> bool:
 
 
 def _applicability(dead: DeadSwitch) -> Applicability:
-    """Unsafe where what never took effect would turn cuDNN off: each run would take several times as long."""
-    match dead.statement:
-        case tree.Assign(value=tree.Const(value=True)):
+    """Unsafe where what never took effect would turn cuDNN off, so that each run would take several times as long; or
+    its benchmark mode on, so that runs would differ that agreed.
+    """
+    match last_part(dead.meant), dead.statement:
+        case "enabled", tree.Assign(value=tree.Const(value=True)):
             return Applicability.SAFE
-    return Applicability.UNSAFE if last_part(dead.meant) == "enabled" else Applicability.SAFE
+        case "enabled", _:
+            return Applicability.UNSAFE
+        case "benchmark", tree.Assign(value=tree.Const(value=False)):
+            return Applicability.SAFE
+        case "benchmark", _:
+            return Applicability.UNSAFE
+    return Applicability.SAFE
 
 
 def _renamed(document: Document, target: cst.BaseExpression, dead: DeadSwitch) -> list[Edit]:

@@ -39,11 +39,12 @@ How it is proven
 
 Fix safety
     Safe: writes the attribute or the call that is meant. The line had no effect before, and does what it says
-    afterwards. Unsafe for `enabled`, which would turn cuDNN off and make each run several times slower. There is no fix
-    if the argument of a call is not known, nor for a misspelt `benchmark = True` in a program that asks for
-    determinism: it would turn on what makes runs differ. A generator that nothing keeps becomes a call of `random.seed`
-    or `np.random.seed`. That is unsafe where nothing else is seeded beside it, since it would begin the global
-    generator anew each time its function is called.
+    afterwards. Unsafe for `enabled`, which would turn cuDNN off and make each run several times slower, and for a
+    `benchmark` that would be turned on, with which runs differ that agreed before. There is no fix if the argument of a
+    call is not known, nor for a misspelt `benchmark = True` in a program that asks for determinism: it would turn on
+    what makes runs differ. A generator that nothing keeps becomes a call of `random.seed` or `np.random.seed`. That is
+    unsafe where nothing else is seeded beside it, since it would begin the global generator anew each time its function
+    is called.
 
 Not reported
     - Names that are bound to anything other than torch's modules.
