@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
@@ -66,6 +67,8 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
             continue
         before = [early for step in steps if (early := _early(run, step, seed, rng)) is not None]
         if is_of_a_framework(evidence):
+            if not run.finds(program_words("trains_with_a_trainer")):
+                continue
             before = [step for step in before if draws_weights(step.event)]
         early = next((step for step in before if one_comes_before(program, [step.event], seed.event)), None)
         if early is None and one_comes_before(program, (step.event for step in before), seed.event):
