@@ -20,7 +20,7 @@ CallTable = Literal[
     "dropout_layers", "makes_environments", "recomputes",
 ]  # fmt: skip
 
-PackageTable = Literal["stored_data", "knows_of_workers", "seeds_nothing", "computes"]
+PackageTable = Literal["stored_data", "knows_of_workers", "seeds_nothing", "computes", "augments"]
 
 
 @cache

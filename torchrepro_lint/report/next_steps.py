@@ -59,6 +59,7 @@ BY_HAND = {
     "TRL506": "Move the seeding call above the loop, or add the epoch to the seed.",
     "TRL507": "Pass `workers=True` to `seed_everything`.",
     "TRL508": "Pass `training=self.training`, create the layer in the constructor, or call `model.eval()`.",
+    "TRL509": "Evaluate without random transforms, or draw from a generator that is made from the sample's index.",
     "TRL510": "Pass the program's seed to the sampler, or as the argument that the message names.",
     "TRL511": "Pass the program's seed to the first `env.reset(seed=...)`, and to `env.action_space.seed(...)`.",
     "TRL900": "Correct the syntax or the encoding of the file.",

@@ -16,6 +16,7 @@ worker_info.py        what `get_worker_info` gives there
 dataset_paths.py      how it gets at what the dataset holds
 main_process.py       what the main process gives it
 streams.py            what every worker reads in full; rank_streams.py: what every process does
+evaluation_draws.py   what is drawn for a validation
 single_worker.py      loaders with one worker, of which a single pass is taken
 
 What they draw from:
