@@ -224,9 +224,9 @@ def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> Non
 def test_a_notebook_that_cannot_be_read_is_said(write, monkeypatch, capsys, text: str, said: str) -> None:
     root = write({"torchrepro-lint.toml": "", "a.ipynb": text.encode()})
     monkeypatch.chdir(root)
-    assert main(["--output-format", "concise"]) == 1
+    assert main(["a.ipynb", "--output-format", "concise"]) == 1
     assert capsys.readouterr().out.startswith(said)
-    assert main(["--output-format", "full"]) == 1
+    assert main(["a.ipynb", "--output-format", "full"]) == 1
 
 
 SPLIT = "a, b = torch.utils.data.random_split(range(4), [2, 2])"
@@ -262,7 +262,7 @@ def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, ca
 def test_a_cell_that_is_nested_too_deeply_is_given_to_no_parser_that_it_would_end(write, capsys) -> None:
     text = notebook("x = shuffle(\n" * 10_000, "import torch\ng = torch.Generator()\nprint(torch.rand(2, generator=g))")
     root = write({"torchrepro-lint.toml": "", "a.ipynb": text})
-    assert main([str(root), "--no-cache", "-q", "--output-format", "concise"]) == 1
+    assert main([str(root / "a.ipynb"), "--no-cache", "-q", "--output-format", "concise"]) == 1
     broken, found = capsys.readouterr().out.splitlines()
     assert "TRL900" in broken and "too many nested parentheses" in broken
     assert "TRL203" in found

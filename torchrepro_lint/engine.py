@@ -363,10 +363,11 @@ def _unreadable(
     """The finding for a file that cannot be read, by who relies on it: somebody has named it, one of the `files`
     imports it, or it is of a package for others, or does more than to define something, and that with torch.
     """
-    is_relied_on = path in analysis.named or program.is_imported(path, files)
+    is_named, is_imported = path in analysis.named, program.is_imported(path, files)
     data = _bytes_of(analysis, path)
-    is_module = is_relied_on or program.is_offered(path) or not (only_defines(data) or has_no_torch(data))
-    return UNREADABLE_FILE.finding(path, *where, is_relied_on=is_relied_on, is_module=is_module)
+    is_relied_on = is_named or is_imported or program.is_offered(path)
+    is_module = is_relied_on or not (only_defines(data) or has_no_torch(data))
+    return UNREADABLE_FILE.finding(path, *where, is_named=is_named, is_imported=is_imported, is_module=is_module)
 
 
 def _bytes_of(analysis: _Analysis, path: Path) -> bytes:

@@ -55,7 +55,7 @@ def of_interest(
         except SourceError as error:
             if not is_ignored(UNREADABLE_FILE, path, projects.of(path).settings):
                 candidates.broken.append(
-                    UNREADABLE_FILE.finding(path, error.row, error.column, error.reason, is_relied_on=path in named)
+                    UNREADABLE_FILE.finding(path, error.row, error.column, error.reason, is_named=path in named)
                 )
             continue
         if wanted:
@@ -93,5 +93,5 @@ def broken_cells(
         for before, error in cell_errors(path, text).items():
             if error.matters:
                 yield UNREADABLE_FILE.finding(
-                    path, before + error.row, error.column, error.reason, "cell", is_relied_on=path in named
+                    path, before + error.row, error.column, error.reason, "cell", is_named=path in named
                 )

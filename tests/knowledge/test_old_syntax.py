@@ -79,6 +79,11 @@ def test_what_only_python_2_reads_is_told_from_what_a_word_mends(line: str) -> N
         "%cd src",
         "%%time",
         "[docs]def to_hetero(module: Module, debug: bool = False):",
+        "    path =",
+        "root =  # your folder",
+        "for name in os.listdir(root + ):",
+        "data = load(root=, train=True)",
+        "image = read(folder + '/' + , 1)",
     ],
 )
 def test_what_is_no_module_is_named(line: str) -> None:
@@ -99,6 +104,11 @@ def test_what_is_no_module_is_named(line: str) -> None:
         ">>>>>>> e4b3355",
         "values = {k: {v} for k, v in x",
         "def f(x) -> List<int>:",
+        "def f(a, *, b):",
+        "def f(a, /, b) -> List<int>:",
+        "f(*, a b)",
+        "x == ",
+        "values = [a, b c]",
     ],
 )
 def test_a_slip_is_not_taken_for_a_template(line: str) -> None:

@@ -7,11 +7,12 @@ What it does
     cells are checked, and in code for an older Python (`print` as a statement, `async=` as an argument), which the
     message names.
 
-    What is written for Python 2, what is no module of any Python (a template, the text of a notebook, a part of a
-    file), a notebook in a format before Jupyter's, what only defines functions and classes, and what mentions neither
-    torch nor a library that trains with it, is reported where somebody relies on it: where the file is named, by the
-    command line, an editor or a hook, and where a file imports it that can be read and is checked. Of others the run
-    says at its end how many there are, and the `strict` profile reports them.
+    Code for an older Python and a cell of a notebook are reported where the file is named, by the command line, an
+    editor or a hook: whoever wrote them knows it, and changes nothing. What is no module of any Python (a template, the
+    text of a notebook, a part of a file, a line from which a value was taken out), a notebook in a format before
+    Jupyter's, what only defines functions and classes, and what mentions neither torch nor a library that trains with
+    it, is reported there as well, and where a file imports it that can be read and is checked. Of others the run says
+    at its end how many there are, and the `strict` profile reports them.
 
 Why is this bad?
     Nothing can be found in the file, and findings in other files may depend on what is in it.
@@ -65,17 +66,18 @@ class UnreadableFile:
         reason: str,
         what: str = "file",
         *,
-        is_relied_on: bool = True,
+        is_named: bool = True,
+        is_imported: bool = False,
         is_module: bool = True,
     ) -> Finding:
         """The finding at a place, row and column from 1. `what` is what cannot be read, `file` or `cell`.
-        `is_relied_on`: somebody has named the file, or a file imports it that can be read. `is_module`: it does more
-        than to define what nothing imports, and mentions torch.
+        `is_named`: somebody has named the file. `is_imported`: a file imports it that can be read. `is_module`: it does
+        more than to define what nothing imports, and mentions torch.
         """
         location = Location(path, Position(row, column), Position(row, column + 1))
-        is_no_module = not is_module or is_meant_for_no_module(reason)
-        is_meant = what == "cell" or is_of_an_older_python(reason) or is_no_module
+        is_known = what == "cell" or is_of_an_older_python(reason)
+        is_meant = is_known or not is_module or is_meant_for_no_module(reason)
         severity = Severity.WARNING if is_meant else self.severity
-        left = () if is_no_module and not is_relied_on else None
+        left = () if is_meant and not is_named and (is_known or not is_imported) else None
         message = f"this {what} cannot be read: {reason}"
         return Finding(self.code, self.name, message, severity, location, left_to_strict=left)

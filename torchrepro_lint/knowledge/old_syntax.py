@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 
 __all__ = [
     "BEGINS_INDENTED",
+    "ENDS_EARLY",
     "NOTEBOOK_FORMAT",
     "form_of_no_module",
     "is_meant_for_no_module",
@@ -21,6 +22,8 @@ __all__ = [
 
 #: Why a part of a file cannot be read that was put into a file of its own.
 BEGINS_INDENTED: Final = "it begins with an indented line, as a part of a file does"
+#: Why a text cannot be read that ends below a line such as `for name in names:`.
+ENDS_EARLY: Final = "it ends where a block begins, as a part of a file does"
 
 #: How the reason begins why a notebook cannot be read whose format is not that of today; the number of it follows.
 NOTEBOOK_FORMAT: Final = "notebook format"
@@ -79,4 +82,4 @@ def is_meant_for_no_module(reason: str) -> bool:
     if reason.startswith(_OLD_NOTEBOOKS):
         return True
     of_python_2 = any(reason == cause for _, cause, until in _forms() if until == _PYTHON_2)
-    return of_python_2 or reason == BEGINS_INDENTED or any(reason == cause for _, cause in _no_modules())
+    return of_python_2 or reason in (BEGINS_INDENTED, ENDS_EARLY) or any(reason == cause for _, cause in _no_modules())

@@ -59,13 +59,9 @@ def left_to_strict(left: LeftToStrict, texts: Texts) -> str | None:
         lines.append(f"{unseeded(left.programs, texts)}: {told}.")
     if left.unread:
         one = len(left.unread) == 1
-        what = (
-            "file is for Python 2, a template, a part or without torch"
-            if one
-            else "files are for Python 2, templates, parts or without torch"
-        )
-        which = f"nothing imports {'it' if one else 'them'} ({_listed(left.unread, texts)})"
-        lines.append(f"{len(left.unread)} {what}, and {which}: --profile strict shows what cannot be read.")
+        what = "file cannot be read, or not in each cell" if one else "files cannot be read, or not in each cell"
+        why = "for an older Python, unfinished, a template or without torch"
+        lines.append(f"{len(left.unread)} {what} ({_listed(left.unread, texts)}), {why}: --profile strict shows where.")
     return "\n".join(lines) or None
 
 

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchrepro_lint.knowledge.old_syntax import BEGINS_INDENTED, form_of_no_module, older_form
+from torchrepro_lint.knowledge.old_syntax import BEGINS_INDENTED, ENDS_EARLY, form_of_no_module, older_form
 from torchrepro_lint.source.depth import is_too_deep, too_large
 from torchrepro_lint.source.magics import commented, parses
 
@@ -62,6 +62,8 @@ def explained(text: str, error: SyntaxError) -> tuple[str, int, int]:
     cause = older_form(line) or form_of_no_module(line)
     if cause is None and isinstance(error, IndentationError) and line[:1].isspace() and _is_first(lines, row):
         cause = BEGINS_INDENTED
+    if cause is None and isinstance(error, IndentationError) and not any(one.strip() for one in lines[row:]):
+        cause = ENDS_EARLY if not line.strip() else None
     return cause or f"syntax error: {error.msg}", row, column
 
 
