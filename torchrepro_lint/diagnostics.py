@@ -107,8 +107,8 @@ class Finding:
 
     `left_to_strict`: only the strict profile reports it, because none of the programs that start in these files wants
     to repeat, or, without a file, because no seeded run in sight executes it (only tests, or programs of others), or it
-    only decides in which order something is evaluated, or it is in a file that is no module, as a template is. None for
-    what every profile reports.
+    only decides in which order something is evaluated, or it is in a file that is no longer used or no module, as a
+    template is, or another finding of the file says the same. None for what every profile reports.
     """
 
     code: str

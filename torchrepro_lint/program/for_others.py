@@ -21,19 +21,21 @@ from torchrepro_lint.source.root import is_marked, is_shared_folder
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_copied", "is_for_others", "is_of_its_package", "is_put_aside"]
+__all__ = ["is_copied", "is_for_others", "is_no_longer_used", "is_of_its_package", "is_put_aside"]
 
 #: How many files of Python a folder has at least that is taken for a copied library though its name is a common word.
 _MANY_FILES: Final = 20
 
 #: Folders for code of others (github-linguist/linguist, lib/linguist/vendor.yml@v9.0.0).
 _COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?party|deps|submodules", re.IGNORECASE)
-#: Folders for what is no longer used, and those that the archive of a repository on GitHub unpacks to.
-_PUT_ASIDE: Final = re.compile(
+#: Folders for what is no longer used.
+_OLD_FOLDER: Final = re.compile(
     r"\.?_*(?:old|olds|trash|bak|back_?ups?|deprecated|obsolete|legacy|archi?e?ved?|archives|unused|attic|junk|graveyard)"
-    r"|.+[-_ ](?:old|bak|backup|deprecated|copy)|(?:old|deprecated|obsolete)[-_ ].+|.+-(?:master|main)",
+    r"|.+[-_ ](?:old|bak|backup|deprecated|copy)|(?:old|deprecated|obsolete)[-_ ].+",
     re.IGNORECASE,
 )
+#: Folders that the archive of a repository on GitHub unpacks to.
+_ARCHIVE: Final = re.compile(r".+-(?:master|main)", re.IGNORECASE)
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
 _OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
 #: What an archive of a release adds to the name of a library.
@@ -63,7 +65,23 @@ def is_put_aside(program: Program, path: Path) -> bool:
     """
     if not path.is_relative_to(program.root):
         return False
-    return any(map(_PUT_ASIDE.fullmatch, _folders(program, path))) or _OLD_FILE.fullmatch(path.stem) is not None
+    return _is_old(program, path) or any(map(_ARCHIVE.fullmatch, _folders(program, path)))
+
+
+def is_no_longer_used(program: Program, path: Path) -> bool:
+    """Whether a file, by its name or that of a folder below the root, is kept beside what is used instead, and nothing
+    that is used imports it.
+    """
+    if not path.is_relative_to(program.root) or not _is_old(program, path):
+        return False
+    old = program.once("old files", lambda: frozenset(one for one in program.project.files if _is_old(program, one)))
+    return len(old) < len(program.project.files) and program.imports.above(path) <= old
+
+
+def _is_old(program: Program, path: Path) -> bool:
+    if not path.is_relative_to(program.root):
+        return False
+    return any(map(_OLD_FOLDER.fullmatch, _folders(program, path))) or _OLD_FILE.fullmatch(path.stem) is not None
 
 
 def is_copied(program: Program, path: Path) -> bool:

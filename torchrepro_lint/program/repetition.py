@@ -17,6 +17,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_for_others
 from torchrepro_lint.program.project_tests import is_of_a_test
@@ -34,7 +35,14 @@ from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_left_to_the_callers", "is_never_run", "is_of_a_self_test", "left_to_strict", "wants_to_repeat"]
+__all__ = [
+    "is_left_to_the_callers",
+    "is_never_run",
+    "is_of_a_self_test",
+    "left_to_strict",
+    "only_evaluates",
+    "wants_to_repeat",
+]
 
 #: The modules that want to repeat when they run, each with what shows it; None for a command line that may seed.
 _Wishes: TypeAlias = dict[Path, list["Evidence | None"]]
@@ -66,6 +74,21 @@ def is_never_run(program: Program, site: Site) -> bool:
     """Whether a place is in functions or classes that no code of the project runs, and that are not for others."""
     found = _ways_to(program, site)
     return bool(found) and all(_is_unused(program, way) for way in found)
+
+
+def only_evaluates(program: Program, site: Site) -> bool:
+    """Whether all programs that run a place, one at least, evaluate a trained network or look at data, by the names of
+    their files: `eval.py`, `compute_accuracy.py`, `extract_features.py`.
+    """
+    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
+    running = _modules_above(program, found)
+    programs = [path for path in _programs(program) if path in running]
+    programs += [way[-1].facts.path for way in found if _is_a_script(program, way)]
+    return bool(programs) and all(
+        function_words("evaluates").search(path.stem)
+        or function_words("only_looks").search(path.stem.partition("_")[0])
+        for path in programs
+    )
 
 
 def is_left_to_the_callers(program: Program, site: Site) -> bool:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_copied, is_put_aside
+from torchrepro_lint.program.for_others import is_copied, is_no_longer_used, is_put_aside
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_left_to_the_callers, is_of_a_self_test, left_to_strict
 from torchrepro_lint.program.running.reach import Link
@@ -56,13 +56,14 @@ class Rule(ABC):
         in self-tests, and in files that were put aside, downloaded with a whole project, or copied from a library.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
-        profile, whatever the program wants.
+        profile, whatever the program wants, and so is all in files that are no longer used.
         """
         if fix is not None and (
             any(_is_left_alone(program, edit.path) for edit in fix.edits) or is_of_a_self_test(program, site)
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
         of_control = self.is_about_control if about_control is None else about_control
+        is_left_out = seldom_matters or is_no_longer_used(program, site.path)
         return Finding(
             self.code,
             self.name,
@@ -73,7 +74,7 @@ class Rule(ABC):
             fix,
             declined,
             program.places.statement_rows(site),
-            () if seldom_matters else self._left_to_strict(program, site) if of_control else None,
+            () if is_left_out else self._left_to_strict(program, site) if of_control else None,
         )
 
     def _left_to_strict(self, program: Program, site: Site) -> tuple[Path, ...] | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
@@ -12,6 +12,7 @@ from torchrepro_lint.program.running.never_read import is_given_up, is_never_rea
 from torchrepro_lint.program.running.parents import is_named, parents_of
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 __all__ = ["LoaderRule"]
 
@@ -23,7 +24,16 @@ class LoaderRule(Rule):
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         """What is wrong there. `loaders` is the same call as seen from each of its callers."""
 
+    def cause_of(self, loader: Loader, finding: Finding) -> Hashable:
+        """What causes a finding at a place where a loader is made, if it causes others that need not be read as well;
+        None where each is one to act on.
+        """
+        return None
+
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         for loaders in program.asked_loader_sites():
             first = loaders[0]
             if _is_only_counted(program, first) or any(
@@ -32,7 +42,7 @@ class LoaderRule(Rule):
                 continue
             finding = self.of_site(program, loaders)
             if finding is not None:
-                yield finding
+                yield self.cause_of(first, finding), finding
 
 
 def _is_only_counted(program: Program, loader: Loader) -> bool:

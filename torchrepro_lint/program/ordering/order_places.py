@@ -17,7 +17,7 @@ from torchrepro_lint.program.evaluation.classes import decorator_name
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
 from torchrepro_lint.program.ordering.order_ties import leaves_ties
-from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
@@ -72,8 +72,23 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
         if use.site > target.site and sorts(parents, use) and not _leaves_ties(program, facts, parents, use):
             sorted_at = use.site if sorted_at is None else min(sorted_at, use.site)
             continue
+        if not inner and use.site > target.site and _is_bound_anew(program, facts, scope, target, use):
+            continue
         if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
             yield use
+
+
+def _is_bound_anew(program: Program, facts: ModuleFacts, scope: Scope, target: tree.Name, use: tree.Name) -> bool:
+    """Whether a name gets another value between a target and a use, in an arm that is proven to run for each caller."""
+    around = scope.path_at(use.site)
+    anew = (one for one in scope.bindings[target.id] if target.site < one.order < use.site)
+    for binding in anew:
+        arms = binding.path[len(around) :]
+        if not arms or binding.path[: len(around)] != around or _loops_back(scope, target.site, use.site):
+            continue
+        if all(program.ev.decide(arms, frame) is True for frame in contexts(program.ev, facts, scope)):
+            return True
+    return False
 
 
 def _reads_that_mean(

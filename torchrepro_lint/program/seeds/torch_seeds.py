@@ -239,13 +239,13 @@ def _is_seeded_on(program: Program, way: Way, seedings: list[tuple[Evidence, tup
     """Whether a call on a path to a place seeds torch before the place is reached, in the same process."""
     for waypoint in _of_one_process(way):
         residues: list[ArmPath] = []
-        for one, leading in seedings:
+        for _, leading in seedings:
             for other in leading:
                 residue = _missing_arms(waypoint, other)
                 if residue is not None:
                     residues.append(residue)
-            if one.frame.scope.parent is None and _imports_before(program, waypoint, one):
-                residues.append(())
+                elif _imports_before(program, waypoint, other):
+                    residues.append(())
         if any(_covered(waypoint.scope, residues, ())):
             return True
     return False
@@ -367,16 +367,17 @@ def _covered(scope: Scope, residues: list[ArmPath], taken: ArmPath) -> Iterator[
                 yield True
 
 
-def _imports_before(program: Program, place: Waypoint, seeding: Evidence) -> bool:
-    """Whether the module of a place has imported one that seeds at its top level, above the place; functions run after
-    all imports at the top of their module.
+def _imports_before(program: Program, place: Waypoint, seeding: Way) -> bool:
+    """Whether the module of a place has imported one that seeds at its top level, itself or by a call, above the place;
+    functions run after all imports at the top of their module.
     """
-    path = seeding.site.path
-    if path == place.facts.path or any(not _is_passed_import(seeding, arm) for arm in seeding.path):
+    *called, top = seeding
+    path = top.facts.path
+    if path == place.facts.path or place.scope.parent is not None or top.scope.parent is not None:
         return False
-    if place.scope.parent is not None:
+    if any(arm[1] != "try" for arm in top.path) or not all(map(_always_passes, called)):
         return False
-    if not program.imports.is_imported_at_once(path):
+    if any(one.scope.call_at(one.site) is None for one in seeding[1:]) or not program.imports.is_imported_at_once(path):
         return False
     for statement in place.facts.body:
         if statement.site >= place.site:
@@ -393,6 +394,6 @@ def _imports_before(program: Program, place: Waypoint, seeding: Evidence) -> boo
     return False
 
 
-def _is_passed_import(seeding: Evidence, arm: tuple[int, str]) -> bool:
-    statement = seeding.frame.scope.branches.get(arm[0])
-    return arm[1] == "try" and isinstance(statement, tree.Try)
+def _always_passes(waypoint: Waypoint) -> bool:
+    """Whether a function that is called always comes to a place in it."""
+    return isinstance(waypoint.scope.node, tree.FunctionDef) and not waypoint.path and not _may_be_left(waypoint)

@@ -5,6 +5,7 @@ loaders.py            every call that makes one; maker_names.py: by which names;
 managers.py           those that a framework takes care of; framework_workers.py: those that Lightning makes
 old_releases.py       which release of a library a file is for
 global_draws.py       what one takes from torch's global generator
+training_draws.py     what one for an evaluation does not draw
 seeding.py            whether the program around it seeds torch
 ranks.py              distributed programs; rank_seeds.py: whether all ranks seed alike
 rank_names.py         whether, and where, the rank takes part in an expression

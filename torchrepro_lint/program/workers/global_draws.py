@@ -113,6 +113,8 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
         return False
     if words.search(name) or function_words("only_looks").search(name):
         return True
+    if words.search(scope.name) and not function_words("means_training").search(scope.name):
+        return True
     return _is_evaluation(facts, scope) or _is_looked_at(program, facts, call)
 
 

@@ -58,8 +58,8 @@ Not reported
     - A switch that is set for a region: its value is saved before and given back after (`old = cudnn.benchmark`, ...,
       `cudnn.benchmark = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in `finally`, or
       below the `yield` of a context manager.
-    - In a program that only seeds, a switch beside which a comment speaks of speed: reported in the `strict` profile
-      only.
+    - In a program that only seeds, a switch beside which a comment speaks of speed, or `deterministic=False` in the
+      same call: reported in the `strict` profile only.
     - Code that nothing calls.
     - A process that afterwards only starts others by `torch.multiprocessing.spawn`: they begin with torch's defaults.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
@@ -77,11 +77,14 @@ import re
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way
+from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.seeds.reasons_given import wants_speed
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
 from torchrepro_lint.program.switches.intent import Evidence
@@ -120,6 +123,14 @@ def _is_of_the_run(program: Program, one: Evidence) -> bool:
     return not is_for_a_split(program, one) and not is_for_the_next_draw(program, one)
 
 
+def _declines_determinism(one: Evidence) -> bool:
+    """Whether a call is told `deterministic=False` beside the benchmark mode."""
+    if not isinstance(one.node, tree.Call):
+        return False
+    written = written_argument(one.node, Parameter("deterministic"))
+    return isinstance(written, tree.Const) and written.value is False
+
+
 class CudnnBenchmarkInDeterministicContext(Rule):
     code = "TRL301"
     name = "cudnn-benchmark-in-deterministic-context"
@@ -156,9 +167,9 @@ class CudnnBenchmarkInDeterministicContext(Rule):
 
     def _is_chosen(self, program: Program, one: Evidence) -> bool:
         """Whether a file that only seeds says that it is to be fast: with another switch (both of cuDNN's, or TF32), or
-        in a comment.
+        in a comment, or with `deterministic=False` in the same call.
         """
-        if not program.strict and wants_speed(program, one.site):
+        if not program.strict and (wants_speed(program, one.site) or _declines_determinism(one)):
             return True
         beside = (other for other in program.evidence if other.site.path == one.site.path)
         return not program.strict and any(other.effect in _FOR_SPEED for other in beside)

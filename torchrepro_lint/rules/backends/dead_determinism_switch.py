@@ -54,7 +54,8 @@ Not reported
       where nothing guards it: it raises an error there.
     - A generator that nothing keeps in a function that seeds the global generator as well: nothing is missing.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
-    - Options for a seed in programs that draw nothing: reported in the `strict` profile only.
+    - Options for a seed in programs that draw nothing, that evaluate a network or that prepare data, by the names of
+      their files: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html
@@ -67,7 +68,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
+from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
 from torchrepro_lint.program.switches.unread_seeds import draws_something, unread_seeds
@@ -91,8 +95,13 @@ class DeadDeterminismSwitch(Rule):
             message = f"`{option}` is parsed and never read, so it seeds nothing"
             trace = [Link(site, "no file of the program reads it")]
             declined = "seed with it where the run begins"
-            draws = draws_something(program, site.path)
-            yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not draws)
+            trains = draws_something(program, site.path) and not _only_prepares(program, site)
+            yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not trains)
+
+
+def _only_prepares(program: Program, site: Site) -> bool:
+    """Whether a file evaluates a network or prepares data, by its name: `extract_features.py`, `preprocess.py`."""
+    return only_evaluates(program, site) or function_words("about_data").fullmatch(site.path.stem) is not None
 
 
 def _message(dead: DeadSwitch) -> str:

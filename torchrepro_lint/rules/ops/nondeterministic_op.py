@@ -67,6 +67,8 @@ Not reported
     - Programs in which an option may set torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).
     - Functions and classes whose name occurs in no program that asks for determinism: in a file of many networks, such
       a program may use only one.
+    - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
+      each.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -76,7 +78,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
 from typing import TypeAlias
 
@@ -90,6 +92,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.open_flags import with_open_flag
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 from torchrepro_lint.rules.ops.candidates import OTHERS_SPEAK, Candidate, candidates, when_it_runs
 
 _EFFECTS = frozenset({"throws", "made_deterministic", "silent"})
@@ -107,6 +110,10 @@ class NondeterministicOp(Rule):
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: calls of one operation in one file."""
         found = _found(program, asked=True)
 
         @cache
@@ -118,7 +125,8 @@ class NondeterministicOp(Rule):
         for operation, row, intent in found:
             program.ev.begin_question()
             if not adds_exactly(program.ev, operation, row) and not never_collides(program.ev, operation, row):
-                yield self._report(program, operation, row, intent, raising)
+                cause = (operation.site.path, operation.short, row)
+                yield cause, self._report(program, operation, row, intent, raising)
 
     def _report(
         self, program: Program, operation: Operation, row: OpRow, intent: list[Evidence], raising: _Raising

@@ -53,6 +53,8 @@ Not reported
     - Operations that are nondeterministic only for certain shapes or kernels, if the code does not prove that these
       occur.
     - Functions and classes whose name occurs in no program that sets the flag.
+    - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
+      each.
     - The flag of a test, or of the `__main__` block of a module that others import: reported in the `strict` profile
       only.
 
@@ -62,7 +64,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.knowledge.ops import OpRow
@@ -74,6 +76,7 @@ from torchrepro_lint.program.repetition import is_of_a_self_test
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 from torchrepro_lint.rules.ops.candidates import (
     OTHERS_SPEAK,
     adds_along_sparse_edges,
@@ -89,11 +92,16 @@ class OpRaisesUnderDeterminism(Rule):
     summary = "an operation without a deterministic CUDA kernel, under use_deterministic_algorithms(True)"
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: calls of one operation in one file."""
         for operation, row, intent in candidates(program, _is_wanted, _speaks_of, flag="raise"):
             if not flag_is_off(program, operation) and not adds_along_sparse_edges(program, operation):
                 switches = [one for one in intent if _is_wanted(one)]
                 of_runs = [one for one in switches if not is_of_a_self_test(program, one.site)]
-                yield self._report(program, operation, row, (of_runs or switches)[0], seldom_matters=not of_runs)
+                found = self._report(program, operation, row, (of_runs or switches)[0], seldom_matters=not of_runs)
+                yield (operation.site.path, operation.short, row, found.severity), found
 
     def _report(
         self, program: Program, operation: Operation, row: OpRow, switch: Evidence, *, seldom_matters: bool

@@ -82,9 +82,9 @@ Not reported
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
       the value for the evaluation (`cfg.val.shuffle`).
     - Loaders for an evaluation, or for a look at the data, by their name or that of the function (`val_loader`, `def
-      test_dataloader`, `def plot_samples`), or of which only the first batch is looked at, whether they shuffle or
-      their workers draw; code for other programs (a package that the project builds, copied code) of which none in
-      sight makes the loader: reported in the `strict` profile only.
+      test_dataloader`, `def plot_samples`), those that only such programs make (`eval.py`), or of which only the first
+      batch is looked at, whether they shuffle or their workers draw; code for other programs (a package that the
+      project builds, copied code) of which none in sight makes the loader: reported in the `strict` profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index; and, where no fix can be
@@ -100,6 +100,8 @@ Not reported
       `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, tests, and a package that the project builds where no seed can
       be written: reported in the `strict` profile only.
+    - Further loaders of a function which get the same generator, in arms of an `if`, or for which no fix can be
+      written: the trace of the first names them, and the `strict` profile reports each.
     - Loaders of which TRL101, TRL102 or TRL109 speak, if there is no fix.
     - Loaders to which the fix of TRL101, TRL102 or TRL109 passes a generator as well: that is one finding.
 
@@ -110,7 +112,8 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix
@@ -118,6 +121,7 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.program.for_others import is_of_its_package
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
@@ -136,6 +140,8 @@ from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.lacking import lacking
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
+_MAKES: Final = "Generator()\n"
+
 
 class DataLoaderWithoutGenerator(LoaderRule):
     code = "TRL201"
@@ -144,6 +150,13 @@ class DataLoaderWithoutGenerator(LoaderRule):
     severity = Severity.WARNING
     is_about_control = True
     is_of_the_caller = True
+
+    def cause_of(self, loader: Loader, finding: Finding) -> Hashable:
+        """The function, where one generator serves several loaders: those that a fix gives the same one, as in several
+        arms of an `if`, and those that get none by a fix.
+        """
+        made = next((edit for edit in finding.fix.edits if _MAKES in edit.content), None) if finding.fix else None
+        return (loader.facts.path, id(loader.scope), made) if finding.fix is None or made is not None else None
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         if program.target.known and not program.target.admits_from(GENERATOR_SINCE):
@@ -168,9 +181,8 @@ class DataLoaderWithoutGenerator(LoaderRule):
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, surely=surely, is_seeded=is_seeded)
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
-            seldom = is_of_an_evaluation(program, loader) or (
-                fix is None and is_of_its_package(program, loader.facts.path)
-            )
+            seldom = is_of_an_evaluation(program, loader) or only_evaluates(program, loader.site)
+            seldom = seldom or (fix is None and is_of_its_package(program, loader.facts.path))
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 

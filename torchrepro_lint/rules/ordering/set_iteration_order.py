@@ -42,7 +42,7 @@ Not reported
     - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only. Numbers by position are reported everywhere but in a function that no code of the project calls,
-      beside others that are used.
+      beside others that are used, and in code that is copied from elsewhere.
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
@@ -54,6 +54,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.sort_fix import sort_fixes
+from torchrepro_lint.program.for_others import is_copied
 from torchrepro_lint.program.ordering.set_order import iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_never_run
@@ -84,5 +85,6 @@ class SetIterationOrder(Rule):
             order = one.sink.kind in ("samples", "split")
             yield self.finding(
                 program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order,
-                seldom_matters=not order and is_never_run(program, one.site),
+                seldom_matters=not order
+                and (is_never_run(program, one.site) or is_copied(program, one.site.path)),
             )  # fmt: skip

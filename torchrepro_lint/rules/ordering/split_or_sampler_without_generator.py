@@ -62,9 +62,12 @@ Not reported
     - Frameworks that give the sampler a generator (Hugging Face's Trainer, accelerate).
     - Code for a torch that accepts no generator yet: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
-    - Samplers for an evaluation, or for a look at the data, by their name or that of the function, and those that put
+    - Samplers for an evaluation, or for a look at the data, by their name, or that of the function or of the files of
+      all programs that make it, and those that put
       the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
       of a policy's steps): reported in the `strict` profile only.
+    - Further splits, or samplers, of a function for which no fix can be written: the trace of the first names them, and
+      the `strict` profile reports each.
     - Programs that do not show that they want to repeat, tests, code for other programs (a package that the project
       builds, copied code) that none in sight asks for, and such a package where no seed can be written: reported in the
       `strict` profile only.
@@ -76,7 +79,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
@@ -86,11 +89,13 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_of_its_package
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, gives_minibatches, seeds_by_rank, unseeded_splits
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.global_draws import serves_an_evaluation
 from torchrepro_lint.program.workers.managers import sets_order_of
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.lacking import named_without
+from torchrepro_lint.rules.one_cause import first_for_all
 
 
 class SplitOrSamplerWithoutGenerator(Rule):
@@ -102,6 +107,10 @@ class SplitOrSamplerWithoutGenerator(Rule):
     is_of_the_caller = True
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: the function, if no generator is made by a fix."""
         for one in unseeded_splits(program):
             call = one.call
             since = SAMPLER_GENERATOR_SINCE if one.kind == "sampler" else GENERATOR_SINCE
@@ -123,10 +132,13 @@ class SplitOrSamplerWithoutGenerator(Rule):
                 ranks_differ=differ,
             )
             message = _message(one, leaks=leaks)
-            seldom = one.kind == "sampler" and serves_an_evaluation(program, call.facts, call.scope, call.call)
+            seldom = one.kind == "sampler" and (
+                serves_an_evaluation(program, call.facts, call.scope, call.call) or only_evaluates(program, call.site)
+            )
             seldom = seldom or (one.kind == "sampler" and gives_minibatches(program, call))
             seldom = seldom or (fix is None and is_of_its_package(program, call.facts.path))
-            yield self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
+            found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
+            yield (call.facts.path, id(call.scope), one.kind, leaks) if fix is None else None, found
 
 
 def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:

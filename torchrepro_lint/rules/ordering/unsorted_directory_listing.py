@@ -56,12 +56,13 @@ Not reported
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
     - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
-    - Samples of a data set for an evaluation, by the name of its class (`FacesTest`): reported in the `strict` profile
-      only.
+    - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
+      (`val_data`), or of the files of all programs that make it (`eval.py`); numbers of what a function extracts
+      features from (`extract_features`), which keeps them with the features: reported in the `strict` profile only.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only, unless the draw that splits them has a seed of its own (`RandomState(4).shuffle(files)`). Numbers by
-      position are reported everywhere.
+      position are reported everywhere but in code that is copied from elsewhere.
 
 References
     https://docs.python.org/3/library/os.html#os.listdir
@@ -77,16 +78,21 @@ from typing import Final
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.sort_fix import sort_fix
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.for_others import is_copied
 from torchrepro_lint.program.ordering.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import left_to_strict
+from torchrepro_lint.program.repetition import left_to_strict, only_evaluates
 from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
 from torchrepro_lint.rules.base import Rule
 
 #: Classes of data sets for an evaluation, by a word of their names.
 _EVALUATES: Final = re.compile(r"(?:^|(?<=[a-z_]))(?:Test|Val|Valid|Validation|Eval|Evaluation|Inference)(?=[A-Z_]|$)")
+#: The name in the note about what gives the samples.
+_KEPT_IN: Final = re.compile(r"^`(\w+)` gives")
 _DECIDES = {
     "samples": "the order of the samples",
     "split": "a split, a shuffle or a random choice",
@@ -104,7 +110,10 @@ class UnsortedDirectoryListing(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         listings = list(unsorted_listings(program))
-        sites = frozenset(one.site for one in listings if not one.walks)
+        all_are_told = program.strict or program.is_chosen(self.code, self.name)
+        sites = frozenset(
+            one.site for one in listings if not one.walks and (all_are_told or not _seldom_matters(program, one))
+        )
         for one in listings:
             fix, declined = _fix(program, one, sites)
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
@@ -118,7 +127,7 @@ class UnsortedDirectoryListing(Rule):
                 fix=fix,
                 declined=declined,
                 about_control=order,
-                seldom_matters=one.sink.kind == "samples" and _is_of_an_evaluation(program, one),
+                seldom_matters=_seldom_matters(program, one),
             )
 
 
@@ -126,6 +135,33 @@ def _fix(program: Program, one: Listing, sites: frozenset[Site]) -> tuple[Fix | 
     if one.walks:
         return None, _WALKED
     return sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries, sorted_too=sites)
+
+
+def _seldom_matters(program: Program, one: Listing) -> bool:
+    """Whether only the samples of an evaluation have the order, or the rows of features, whose names are kept beside
+    them by who extracts them.
+    """
+    if one.sink.kind == "index":
+        place = place_of(program.ev, one.site)
+        return is_copied(program, one.site.path) or (
+            place is not None and function_words("only_looks").search(place.scope.name) is not None
+        )
+    return one.sink.kind == "samples" and (
+        _is_of_an_evaluation(program, one)
+        or only_evaluates(program, one.site)
+        or _is_called_an_evaluation(program, one)
+    )
+
+
+def _is_called_an_evaluation(program: Program, one: Listing) -> bool:
+    """Whether what a listing or its samples are kept in is, by its name, for an evaluation: `eval_files`."""
+    kept = parents_of(program.ev, one.facts).target_of(one.call)
+    names = [kept.id] if isinstance(kept, tree.Name) else [kept.attr] if isinstance(kept, tree.Attribute) else []
+    names += _KEPT_IN.findall(one.sink.chain[-1].note)
+    return any(
+        function_words("says_evaluation").search(name) and not function_words("means_training").search(name)
+        for name in names
+    )
 
 
 def _is_of_an_evaluation(program: Program, one: Listing) -> bool:

@@ -68,6 +68,8 @@ Not reported
     - `training=True`, which says that it is on purpose, and names that say so: Monte Carlo dropout, the prenet of
       Tacotron 2, perturbations, augmentations.
     - Calls under an `if` that asks for the mode, and probabilities that depend on it or are 0.
+    - Further calls in a function: the trace of the first names them, its fix is made at each, and the `strict` profile
+      reports each.
     - Functions that take a training step themselves, and classes that no program in sight uses.
     - A missing `model.eval()` in a program that calls `eval` anywhere, or uses a framework that may (Lightning, a
       `Trainer`, `from_pretrained`).
@@ -80,7 +82,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.dotted import last_part
@@ -90,6 +92,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.dropout_in_evaluation import LastingDropout, lasting_dropout
 from torchrepro_lint.program.seeds.unswitched_evaluation import unswitched_evaluations
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 
 class RandomInEvaluation(Rule):
@@ -98,13 +101,18 @@ class RandomInEvaluation(Rule):
     summary = "dropout is active in an evaluation: model.eval() is not called, or does not switch it off"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        for one in lasting_dropout(program):
-            fix, declined = mode_fix(program, one) if program.is_asked(one.site.path) else (None, None)
-            yield self.finding(program, one.site, _message(one), fix=fix, declined=declined)
+        yield from first_for_all(self._each_dropout(program))
         for found in unswitched_evaluations(program):
             message = "dropout is active in this evaluation: nothing in the program calls `model.eval()`"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
             yield self.finding(program, found.site, message, trace)
+
+    def _each_dropout(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings at calls, each with its cause: the function that writes them so."""
+        for one in lasting_dropout(program):
+            fix, declined = mode_fix(program, one) if program.is_asked(one.site.path) else (None, None)
+            cause = (one.site.path, id(one.call.scope), one.kind)
+            yield cause, self.finding(program, one.site, _message(one), fix=fix, declined=declined)
 
 
 def _message(one: LastingDropout) -> str:

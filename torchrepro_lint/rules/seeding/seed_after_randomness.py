@@ -55,6 +55,8 @@ Not reported
     - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed.
     - Branches of an `if` that do not run together with the seed.
     - Programs in which something that cannot be followed may have seeded before.
+    - First weights in a program that evaluates, by the name of its file (`predict.py`): reported in the `strict`
+      profile only.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -67,6 +69,7 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.chains import branches
@@ -84,7 +87,10 @@ class SeedAfterRandomness(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for late in late_seeds(program):
-            yield self.finding(program, late.site, _message(program, late), _trace(late))
+            # What only evaluates uses weights that were trained, which replace those that it draws.
+            evaluates = function_words("evaluates").search(late.run.entry.site.path.stem) is not None
+            seldom = evaluates and draws_weights(late.early)
+            yield self.finding(program, late.site, _message(program, late), _trace(late), seldom_matters=seldom)
 
 
 def _message(program: Program, late: LateSeed) -> str:

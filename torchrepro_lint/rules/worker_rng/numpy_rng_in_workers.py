@@ -81,6 +81,8 @@ Fix safety
 
 Not reported
     - Draws in `__init__` only.
+    - Loaders for an evaluation, by their names, of a data set that draws under a test for training (`if self.phase ==
+      "train":`).
     - Loaders that a test makes: reported in the `strict` profile only.
     - Loaders whose `num_workers` is missing or proven to be 0.
     - Loaders that a framework seeds (MONAI's with `set_determinism`, timm's `create_loader`, Lightning with
@@ -124,6 +126,7 @@ from torchrepro_lint.program.workers.seeding import (
     numpy_seeding,
 )
 from torchrepro_lint.program.workers.single_worker import has_one_worker, is_gone_over_once
+from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
@@ -141,7 +144,7 @@ class NumpyRngInWorkers(LoaderRule):
             if called_init(program.ev, loader) is not None:  # TRL106
                 continue
             run = program.worker_run(loader)
-            draws = draws_left(program.ev, run, "numpy")
+            draws = without_those_of_training(program, loader, draws_left(program.ev, run, "numpy"))
             if not draws or seeds_itself(program.ev, run, "numpy"):
                 continue
             if any("numpy" in manager.workers for manager, _ in managing(program, loader)):

@@ -68,6 +68,8 @@ Not reported
     - Where a file of the program names `"spawn"` or `"forkserver"`, where the project asks for NumPy 2.0 or newer and
       seeds it nowhere, and for `random`: programs that do not show that they want to repeat. These are reported in the
       `strict` profile only.
+    - Further places of a file that start processes for the same draw: the trace of the first names them, and the
+      `strict` profile reports each.
     - The workers of a `DataLoader` (TRL101), and `torch.multiprocessing.spawn` (TRL502).
 
 Known limits
@@ -81,13 +83,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.process_draws import ProcessDraw, process_draws
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 _WORDS = {"numpy": "NumPy's global RNG", "torch": "torch's RNG", "python": "`random`"}
 
@@ -98,14 +101,22 @@ class ProcessesShareRng(Rule):
     summary = "processes that the program starts draw from a global RNG which nothing seeds there"
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: the draw, for processes that a file starts in several places."""
         for one in process_draws(program):
             if not program.is_told(one.call.facts.path):
                 continue
             draw = one.draw.event
             trace = [*draw.chain, Link(draw.site, f"draws from {_WORDS[one.rng]}: {draw.name}")]
             severity = Severity.ERROR if one.is_copied and one.is_used_before else Severity.WARNING
-            yield self.finding(
-                program, one.call.site, _message(one), trace, severity=severity, about_control=not one.is_copied
+            cause = (one.call.facts.path, draw.site, one.rng, severity)
+            yield (
+                cause,
+                self.finding(
+                    program, one.call.site, _message(one), trace, severity=severity, about_control=not one.is_copied
+                ),
             )
 
 

@@ -97,6 +97,7 @@ from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import misfit
 from torchrepro_lint.program.workers.library_rngs import library_draws
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
@@ -130,7 +131,7 @@ class WorkerInitFnMissesRng(LoaderRule):
     def _of_numpy(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
         if not program.target.admits_below("1.9") or run.seeds("numpy"):
             return None
-        draws = draws_left(program.ev, program.worker_run(loader), "numpy")
+        draws = without_those_of_training(program, loader, draws_left(program.ev, program.worker_run(loader), "numpy"))
         if not draws:
             return None
         event = draws[0].event
