@@ -14,7 +14,7 @@ from transformers import AutoModelForSequenceClassification, Trainer, TrainingAr
 def main(data=None):
     base = AutoModelForSequenceClassification.from_pretrained("bert-base-uncased")
     model = get_peft_model(base, LoraConfig(task_type="SEQ_CLS"))
-    print(Trainer(model=model, args=TrainingArguments("out", seed=1)).predict(data))
+    Trainer(model=model, args=TrainingArguments("out", seed=1), train_dataset=data).train()
 
 
 if __name__ == "__main__":
