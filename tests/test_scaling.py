@@ -103,6 +103,21 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
     "one import of many names": (
         400, lambda count: "from other import " + ", ".join(f"n{i}" for i in range(count)) + "\n" + HELD + LOADER,
     ),
+    "loaders that functions go through": (
+        25,
+        repeated(
+            HELD.replace("Held", "Held$") + "def f$(m):\n    l = " + LOADER.replace("Held", "Held$")
+            + "    for e in range(3):\n        for b in l:\n            m(b)\n"
+        ),
+    ),
+    "loaders of trainings that are saved": (
+        40,
+        repeated(
+            "def f$(m, o):\n    c = torch.load('a')\n    m.load_state_dict(c['model'])\n    for e in range(c['epoch'], 9):\n"
+            "        for b in DataLoader(m, shuffle=True):\n            o.step()\n"
+            "        torch.save({'model': m.state_dict(), 'epoch': e}, 'a')\n"
+        ),
+    ),
     "seeds": (80, repeated("torch.manual_seed($)\nx$ = torch.rand(3)\n")),
     "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
 }  # fmt: skip

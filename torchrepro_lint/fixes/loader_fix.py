@@ -183,7 +183,8 @@ def surroundings(program: Program, document: Document, facts: ModuleFacts, scope
 
 def _idle_frames(program: Program, path: Path, site: int) -> frozenset[Frame]:
     """Those frames of a call in which its loaders draw nothing: `make_loader(val_set, shuffle=False)`."""
-    here = [one for loaders in program.loader_sites for one in loaders if one.site == Site(path, site)]
+    by_site = program.once("loaders by site", lambda: {loaders[0].site: loaders for loaders in program.loader_sites})
+    here = by_site.get(Site(path, site), ())
     drawing = {one.frame for one in here if _may_draw(program, one)}
     return frozenset(one.frame for one in here) - drawing
 

@@ -43,9 +43,10 @@ def offset_among_loaders(
     and those that only seed the workers of a loader with a sampler are told apart by what they are for. A safe fix
     counts the safe ones alone; others, for which `is_last`, come after all of these.
     """
-    loaders = [one for one in _loaders(document, known) if _has_sampler(one) == _has_sampler(call)]
-    loaders = [*_beside(document, call, home, loaders)]
-    told = _told_of(document, loaders)
+    every = _loaders(document, known)
+    told = _told_of(document, [call, *every])
+    alike = [one for one in every if told[id(one)].has_sampler == told[id(call)].has_sampler]
+    loaders = [*_beside(document, call, home, alike)]
     given_ones = [(one, told[id(one)].generator) for one in loaders]
     passed = [argument.value for _, argument in given_ones if argument is not None]
     keys = {_key(document, generator) for generator in passed}
@@ -90,6 +91,7 @@ class _Told(NamedTuple):
     function: cst.FunctionDef | None
     generator: cst.Arg | None
     start: int
+    has_sampler: bool
 
 
 def _told_of(document: Document, calls: Sequence[cst.Call]) -> dict[int, _Told]:
@@ -97,7 +99,9 @@ def _told_of(document: Document, calls: Sequence[cst.Call]) -> dict[int, _Told]:
     told = document.once(_answers)
     for one in calls:
         if id(one) not in told or told[id(one)].call is not one:
-            told[id(one)] = _Told(one, document.function(one), _generator_of(one), document.start(one))
+            told[id(one)] = _Told(
+                one, document.function(one), _generator_of(one), document.start(one), _has_sampler(one)
+            )
     return told
 
 

@@ -84,9 +84,11 @@ def _spread(values: Values, keywords: dict[str, tuple[Values, bool]]) -> bool:
     """Adds the entries of the dicts among `values`; says whether there may be others."""
     dicts = [value for value in values if isinstance(value, DictValue)]
     is_open = len(dicts) != len(values) or not values or any(value.open for value in dicts)
-    names = {key for value in dicts for key, _, _ in value.entries if isinstance(key, str)}
-    for name in sorted(names):
-        entries = [value.get(name) for value in dicts]
+    named = [
+        {key: (found, certain) for key, found, certain in value.entries if isinstance(key, str)} for value in dicts
+    ]
+    for name in sorted({name for one in named for name in one}):
+        entries = [one.get(name) for one in named]
         certain = len(dicts) == len(values) and all(entry is not None and entry[1] for entry in entries)
         found = union(*(entry[0] for entry in entries if entry is not None))
         before = keywords.get(name)

@@ -16,7 +16,7 @@ def binding_uses(
     parents: Parents, facts: ModuleFacts, scope: Scope, binding: Binding
 ) -> Iterator[tuple[tree.Name, Scope]]:
     """Each with the scope in whose code it is. A function inside may run at any time, and see any binding."""
-    for use in parents.reads(binding.name):
+    for use in parents.reads_in(binding.name, scope.node):
         at = _scope_at(parents, facts, use)
         if at.binder(binding.name) is not scope:
             continue

@@ -81,6 +81,10 @@ class Parents:
             self._reads[name] = [use for use in self.names.get(name, ()) if not self._is_given(use)]
         return self._reads[name]
 
+    def reads_in(self, name: str, around: Node | None) -> Sequence[tree.Name]:
+        """Those of `reads` in a function, class, lambda, loop or comprehension; all of them for None."""
+        return self._inside(self.reads(name), around)
+
     def _is_given(self, use: tree.Name) -> bool:
         node: tree.Expr = use
         while isinstance(above := self.of(node), tree.Display | tree.Starred):
