@@ -205,3 +205,11 @@ def test_the_command(write, capsys: pytest.CaptureFixture[str], monkeypatch: pyt
     monkeypatch.chdir(root)
     assert explain(["main.py:15"]) == 0
     assert "The loader at main.py:15: torch.utils.data.DataLoader\n" in capsys.readouterr().out
+
+
+def test_of_a_loader_it_is_not_said_that_no_rule_is_about_it(write, capsys) -> None:
+    root = write({"main.py": "from torch.utils.data import DataLoader\n\nloader = DataLoader([1, 2], num_workers=0)\n"})
+    assert explain([f"{root / 'main.py'}:3"]) == 0
+    out = capsys.readouterr().out
+    assert "`DataLoader`: a loader; no rule objects to what it is passed, or to what its workers run" in out
+    assert "no rule is about it" not in out

@@ -79,3 +79,12 @@ def test_as_markdown_only_programs_are_code(rule: RuleMetadata) -> None:
     text = markdown(rule)
     assert text.startswith(f"# {rule.code} {rule.name}\n\n## What it does\n\n")
     assert not re.search(r"^ {4}", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE)
+
+
+@each_rule
+def test_no_sentence_is_too_long_to_be_read_fast(rule: RuleMetadata) -> None:
+    """A colon or a semicolon counts as an end, each item of a list for itself."""
+    for name, text in sections(rule).items():
+        for part in re.split(r"\n\s*\n|\n\s*- ", "\n" + _CODE.sub("", text)):
+            for sentence in re.split(r"(?<=[.!?:;])\s+", " ".join(part.split())):
+                assert len(sentence.split()) <= 50, f"{rule.code}, {name}: {sentence}"

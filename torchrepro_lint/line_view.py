@@ -7,6 +7,7 @@ from pathlib import Path
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow, op_names, op_rows
 from torchrepro_lint.knowledge.rng import rng_effects
@@ -122,4 +123,6 @@ def _external(name: str) -> str:
         return "draws random numbers; no rule objects to where, or to the generator that they come from"
     if kinds:
         return "makes, seeds or restores a generator; no rule objects to how"
+    if loader_class(name) is not None:
+        return "a loader; no rule objects to what it is passed, or to what its workers run"
     return "no rule is about it, as far as the tool's tables know it"

@@ -8,11 +8,16 @@ What it does
     message names.
 
     Code for an older Python and a cell of a notebook are reported where the file is named, by the command line, an
-    editor or a hook: whoever wrote them knows it, and changes nothing. What is no module of any Python (a template, the
-    text of a notebook, a part of a file, a line from which a value was taken out), a notebook in a format before
-    Jupyter's, what only defines functions and classes, and what mentions neither torch nor a library that trains with
-    it, is reported there as well, and where a file imports it that can be read and is checked. Of others the run says
-    at its end how many there are, and the `strict` profile reports them.
+    editor or a hook: whoever wrote them knows it, and changes nothing.
+
+    Some files are reported where they are named as well, and where a file imports them that can be read and is checked:
+    - what is no module of any Python: a template, the text of a notebook, a part of a file, a line from which a value
+      was taken out;
+    - a notebook in a format before Jupyter's;
+    - what only defines functions and classes;
+    - what mentions neither torch nor a library that trains with it.
+
+    Of others the run says at its end how many there are, and the `strict` profile reports them.
 
 Why is this bad?
     Nothing can be found in the file, and findings in other files may depend on what is in it.

@@ -39,11 +39,14 @@ How it is proven
 
 Fix safety
     Safe if the program asks for determinism: replaces the value by `False`, as that request requires. cuDNN then
-    always uses the same one of these algorithms; the program may become slower. Unsafe where the program asks for it in
-    some runs only (`if args.seed is not None:`), since all others would become slower; where it only seeds, since its
-    author may have chosen speed; for the block of a `with cudnn.flags(benchmark=True)`, which ends with the
-    block, and where a comment beside the switch, or above the `if` that it begins, says what it is for, or a text
-    beside it that it is on (`print("cudnn.benchmark is on")`).
+    always uses the same one of these algorithms; the program may become slower.
+
+    Unsafe:
+    - The program asks for determinism in some runs only (`if args.seed is not None:`). All others would become slower.
+    - The program only seeds. Its author may have chosen speed.
+    - The switch is `with cudnn.flags(benchmark=True)`, which ends with its block.
+    - A comment beside the switch, or above the `if` that it begins, says what it is for, or a text beside it says that
+      it is on (`print("cudnn.benchmark is on")`).
 
 Not reported
     - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).

@@ -1,12 +1,16 @@
 """TRL305 dead-determinism-switch.
 
 What it does
-    Finds code that looks like a seed or a switch and does nothing: a misspelt attribute (`cudnn.determinstic`,
-    `cudnn.benchmarks`), one in the wrong place (`torch.backends.cuda.deterministic`), an assignment to a function
-    (`torch.manual_seed = 100`), a function that is named but not called (`torch.manual_seed`), `==` instead of `=`,
-    `torch.set_deterministic` in a `try` or under `hasattr`, a generator that is made with a seed and not kept
-    (`np.random.default_rng(seed)` as a statement), `cudnn` without an import, and an option `--seed` of the command
-    line that nothing reads.
+    Finds code that looks like a seed or a switch and does nothing:
+    - a misspelt attribute (`cudnn.determinstic`, `cudnn.benchmarks`), or one in the wrong place
+      (`torch.backends.cuda.deterministic`);
+    - an assignment to a function (`torch.manual_seed = 100`), or a function that is named but not called
+      (`torch.manual_seed`);
+    - `==` instead of `=`;
+    - `torch.set_deterministic` in a `try` or under `hasattr`;
+    - a generator that is made with a seed and not kept (`np.random.default_rng(seed)` as a statement);
+    - `cudnn` without an import;
+    - an option `--seed` of the command line that nothing reads.
 
 Why is this bad?
     Python allows an assignment to any attribute of a module, but torch never reads this one. The program runs, says

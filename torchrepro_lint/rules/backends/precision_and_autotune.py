@@ -35,9 +35,10 @@ Fix safety
     No fix: results with TF32 are repeatable on one kind of GPU, and whether to use it is a question of speed.
 
 Not reported
-    Programs that do not ask for determinism, values that are not proven, helper functions that nothing calls, and
-    switches that are set for a region: the value is saved before and given back after, or put back where the region
-    ends (in `__exit__`, `tearDown`, `finally`, or below the `yield` of a context manager).
+    - Programs that do not ask for determinism.
+    - Values that are not proven, and helper functions that nothing calls.
+    - A switch that is set for a region: its value is saved before and given back after, or put back where the region
+      ends (in `__exit__`, `tearDown`, `finally`, or below the `yield` of a context manager).
 
 References
     https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices

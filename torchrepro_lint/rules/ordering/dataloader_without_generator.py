@@ -39,12 +39,12 @@ How it is proven
     not change it with one.
 
 Fix safety
-    Safe: creates a generator for this loader alone, once, and passes it: beside the loader, or in the constructor of
-    the object whose method creates the loader again, or, if a function makes loaders of one name in several arms of
-    an `if`, or returns one there and another below, once above that. Where any other function runs again in one
-    training, there is a fix only if torch is seeded in that function or at the top of its file. There is none where it
-    makes loaders that are used beside each other, which would share the generator. The order changes once, when the fix
-    is applied. The generator gets the program's own seed:
+    Safe: creates a generator for this loader alone, once, and passes it. It is made beside the loader, or in the
+    constructor of the object whose method creates the loader again. If a function makes loaders of one name in several
+    arms of an `if`, or returns one there and another below, it is made once above that. Where any other function runs
+    again in one training, there is a fix only if torch is seeded in that function or at the top of its file. There is
+    none where it makes loaders that are used beside each other, which would share the generator. The order changes
+    once, when the fix is applied. The generator gets the program's own seed:
     - `torch.initial_seed()`, the number with which torch was last seeded, where torch is seeded on every path before:
       whoever changes the program's seed changes this one. Elsewhere it is the expression with which the program seeds,
       or there is no fix.
@@ -62,29 +62,33 @@ Fix safety
     the user need not give a seed and the program has no default of its own for it, and any seed where the program
     seeds torch in some runs alone (`if args.deterministic:`).
 
-    Unsafe as well is what is right and has to be read all the same: the generators of two loaders under one name,
-    which would differ in a number; one whose seed a number above 1 would tell apart from others, or 1 from that of a
-    loader in another function, in another cell or more than 25 lines away; one in an arm of an `if` whose other arm
-    makes a loader that is left without, since no call in sight comes to it; those of a function that makes more than
-    two loaders, samplers and splits which need one; a generator that would stand more than 25 lines above its loader;
-    and a seed to which a rank would be added that the program does not name there, or that a second loader of a rank
-    would share with the first one of the next.
+    Unsafe as well is what is right and has to be read all the same:
+    - The generators of two loaders under one name would differ in a number.
+    - A number above 1 would tell the seed apart from others; or 1 would, from that of a loader in another function, in
+      another cell or more than 25 lines away.
+    - The loader is in an arm of an `if` whose other arm makes a loader that is left without a generator, since no call
+      in sight comes to it.
+    - The function makes more than two loaders, samplers and splits that need a generator.
+    - The generator would stand more than 25 lines above its loader.
+    - A rank would be added to the seed that the program does not name there, or a second loader of one rank would share
+      its seed with the first loader of the next.
 
     A loader made by a `functools.partial` gets the generator where that is called. Where the call may make something
     else for another caller, the partial gets it, if it makes one loader, and is not passed to `map`.
 
     If the call also passes the `**kwargs` of its function, there is a fix only if no caller in the project passes a
-    generator, and none in a public function of a package that the project builds: a caller elsewhere that passes one
-    would get a TypeError. Nor is there one for a loader that a data set keeps: each worker has a copy of the data set,
-    and would have one of the generator.
+    generator. In a public function of a package that the project builds, there is none: a caller elsewhere that passes
+    one would get a TypeError. Nor is there one for a loader that a data set keeps: each worker has a copy of the data
+    set, and would have one of the generator.
 
 Not reported
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
       the value for the evaluation (`cfg.val.shuffle`).
-    - Loaders for an evaluation, or for a look at the data, by their name or that of the function (`val_loader`, `def
-      test_dataloader`, `def plot_samples`), those that only such programs make (`eval.py`), or of which only the first
-      batch is looked at, whether they shuffle or their workers draw; code for other programs (a package that the
-      project builds, copied code) of which none in sight makes the loader: reported in the `strict` profile only.
+    - Loaders for an evaluation or for a look at the data, whether they shuffle or their workers draw: their name or
+      that of the function says so (`val_loader`, `def test_dataloader`, `def plot_samples`), or only the first batch is
+      looked at. They are reported in the `strict` profile only.
+    - Code for other programs (a package that the project builds, copied code), if no program in sight makes the loader:
+      reported in the `strict` profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index; and, where no fix can be

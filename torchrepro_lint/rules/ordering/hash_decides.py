@@ -1,9 +1,10 @@
 """TRL214 hash-decides.
 
 What it does
-    Finds places where Python's `hash` of a string decides: in which part of a split a sample is
-    (`hash(name) % 100 < 20`), which number stands for a word (`[hash(word) % size for word in words]`), and under which
-    name a file is looked for that an earlier run may have left (`f"features_{hash(config)}.pt"`).
+    Finds places where Python's `hash` of a string decides:
+    - in which part of a split a sample is (`hash(name) % 100 < 20`);
+    - which number stands for a word (`[hash(word) % size for word in words]`);
+    - under which name a file is looked for that an earlier run may have left (`f"features_{hash(config)}.pt"`).
 
 Why is this bad?
     The hash of a string is another one in every process, unless `PYTHONHASHSEED` is set before Python starts. Each run

@@ -2,9 +2,9 @@
 
 What it does
     Finds `os.listdir`, `os.scandir`, `os.walk`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths
-    whose unsorted order determines the samples of a dataset, a split, or class numbers. The order may also get there as
-    the order of rows in a table that is built from the names or read from the files, as the order of keys in a dict
-    that is filled in a loop, or as the order in which the texts of the files are put together.
+    whose unsorted order determines the samples of a dataset, a split, or class numbers. The order may also get there by
+    way of a table whose rows are built from the names or read from the files, of a dict whose keys are filled in a
+    loop, or of texts of files that are put together.
 
 Why is this bad?
     These functions return names in the order of the file system, which differs between machines, between file systems,

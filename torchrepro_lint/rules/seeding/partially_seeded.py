@@ -40,17 +40,26 @@ How it is proven
 
 Fix safety
     Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed: the expression
-    in the call, be it a number. Draws from it differed in every run before. There is no fix if the seed is computed
-    in the call, if the function seeds the missing one only when its callers ask for it, if the draw comes before the
-    other seeds, if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere, or if
-    it is the only one and a module sets it where it is imported.
-    Unsafe if the only seed of a function other than `main`, or of a cell of a notebook, is `random`'s or NumPy's, and
-    it shuffles or chooses below, which may be what the seed is for; if a comment beside it says that it is for a split
-    or an order; if it is a number and the program is also seeded with what its user gives, which would not decide these
-    draws; if each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in
-    range(5): torch.manual_seed(seed)`); if torch is imported only below, in a later cell of a notebook; if it is a
-    constant in a package that the project builds, whose users have a seed of their own; and in a distributed program
-    whose seed does not name the rank: what each rank drew by itself would be the same in all of them.
+    in the call, be it a number. Draws from it differed in every run before.
+
+    Unsafe:
+    - The only seed of a function other than `main`, or of a cell of a notebook, is `random`'s or NumPy's, and it
+      shuffles or chooses below. That may be what the seed is for.
+    - A comment beside the seed says that it is for a split or an order.
+    - The seed is a number, and the program is also seeded with what its user gives. That would not decide these draws.
+    - Each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in range(5):
+      torch.manual_seed(seed)`).
+    - Torch is imported only below, in a later cell of a notebook.
+    - The seed is a constant in a package that the project builds. Its users have a seed of their own.
+    - The program is distributed, and the seed does not name the rank. What each rank drew by itself would be the same
+      in all of them.
+
+    There is no fix:
+    - if the seed is computed in the call;
+    - if the function seeds the missing generator only when its callers ask for it;
+    - if the draw comes before the other seeds;
+    - if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere;
+    - if it is the only seed, and a module sets it where it is imported.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).

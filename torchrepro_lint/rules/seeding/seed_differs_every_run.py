@@ -1,13 +1,16 @@
 """TRL503 seed-differs-every-run.
 
 What it does
-    Finds seeds of random number generators that are different in every run: from the clock, the process id, the
-    operating system, a UUID, Python's `hash` of a string, a draw from Python's or NumPy's global generator that nothing
-    has seeded, `random.seed()` and `np.random.seed()` without a seed or with `None`, `torch.seed()`. Generators that a
-    program creates itself count too: if their seed is such a number (`random.Random(time.time())`), and if they have no
-    seed (`np.random.default_rng()`), in a program that seeds the global generators and draws from this one as well.
-    Calls of libraries that shuffle or sample with a generator of their own count if they are given no seed:
-    `IterableDataset.shuffle` and `interleave_datasets` of Hugging Face's datasets, `shuffle` of webdataset,
+    Finds seeds of random number generators that are different in every run:
+    - from the clock, the process id, the operating system or a UUID;
+    - from Python's `hash` of a string;
+    - from a draw from Python's or NumPy's global generator that nothing has seeded;
+    - `random.seed()` and `np.random.seed()` without a seed or with `None`, and `torch.seed()`.
+
+    Generators that a program creates itself count too: if their seed is such a number (`random.Random(time.time())`),
+    and if they have no seed (`np.random.default_rng()`), in a program that seeds the global generators and draws from
+    this one as well. So do calls of libraries that shuffle or sample with a generator of their own, if they are given
+    no seed: `IterableDataset.shuffle` and `interleave_datasets` of Hugging Face's datasets, `shuffle` of webdataset,
     `random_shuffle` of Ray's data sets, `scipy.stats.qmc.Sobol`.
 
 Why is this bad?

@@ -2,8 +2,8 @@
 
 What it does
     Finds DataLoaders without a `worker_init_fn` whose workers draw from a generator that belongs to a library and that
-    torch does not seed: the global ones of imgaug and OpenCV, those in the objects of albumentations since 1.4.21 and
-    in MONAI's random transforms, the one that scikit-image creates from entropy, and others.
+    torch does not seed. Such are the global generators of imgaug and OpenCV, those in the objects of albumentations
+    since 1.4.21 and in MONAI's random transforms, the one that scikit-image creates from entropy, and others.
 
 Why is this bad?
     In each worker, torch seeds its own generator, Python's and (since 1.9) NumPy's, and no others. Generators that were

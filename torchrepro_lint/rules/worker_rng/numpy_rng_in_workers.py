@@ -70,14 +70,17 @@ How it is proven
 
 Fix safety
     Safe: inserts the recommended `seed_worker` (or reuses the project's own), and a generator with the program's seed
-    if the program has one; the function alone where no generator can be written, as for a loader that is made anew in
-    every epoch, or where nobody would merge it unread (see TRL201). The function seeds with `torch.initial_seed()`,
-    which in a worker is that worker's own number, another one in each epoch. Unsafe where the generator's seed can
-    only be written as a number: a copy of the one in `np.random.seed(0)`, in a program that does not seed torch, or
-    one that nobody chose; and for a loader of an evaluation, by the name of its function or its file, or its own in a
-    file that makes none for a training. The draws change; they were not under the program's control before. There is
-    no fix if the items seed NumPy with the worker id. If the loader's class has an init function of its own (MONAI's),
-    the new function calls that as well.
+    if the program has one. It inserts the function alone where no generator can be written, as for a loader that is
+    made anew in every epoch, or where nobody would merge it unread (see TRL201). The function seeds with
+    `torch.initial_seed()`, which in a worker is that worker's own number, another one in each epoch. The draws change;
+    they were not under the program's control before.
+
+    Unsafe where the generator's seed can only be written as a number: a copy of the one in `np.random.seed(0)`, in a
+    program that does not seed torch, or one that nobody chose. Unsafe as well for a loader of an evaluation, by the
+    name of its function or its file, or its own in a file that makes none for a training.
+
+    There is no fix if the items seed NumPy with the worker id. If the loader's class has an init function of its own
+    (MONAI's), the new function calls that as well.
 
 Not reported
     - Draws in `__init__` only.

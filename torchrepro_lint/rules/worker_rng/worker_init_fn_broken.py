@@ -1,10 +1,11 @@
 """TRL106 worker-init-fn-broken.
 
 What it does
-    Finds worker init functions that cannot work: one that is called instead of passed (`worker_init_fn=seed_worker()`
-    passes None, which torch silently accepts), one that cannot be called with the worker id, a class whose constructor
-    does not accept it, something that cannot be called at all (`worker_init_fn=generator`, `worker_init_fn=0`), and a
-    seed outside NumPy's range (`np.random.seed(torch.initial_seed())`).
+    Finds worker init functions that cannot work:
+    - one that is called instead of passed: `worker_init_fn=seed_worker()` passes None, which torch silently accepts;
+    - one that cannot be called with the worker id, or a class whose constructor does not accept it;
+    - something that cannot be called at all (`worker_init_fn=generator`, `worker_init_fn=0`);
+    - a seed outside NumPy's range (`np.random.seed(torch.initial_seed())`).
 
 Why is this bad?
     If the function is called, it seeds the main process and leaves the workers unseeded. The others raise in the worker
