@@ -54,6 +54,9 @@ class FakeProgram:
     def begin_rule(self) -> None:
         pass
 
+    def begin_place(self) -> None:
+        pass
+
     def give_up(self, files: Sequence[Path]) -> bool:
         return False
 

@@ -28,10 +28,9 @@ for number in range(20):
 
 @pytest.fixture
 def demo(tmp_path: Path) -> Path:
-    """A copy of the training, with a file that says which torch it is for, as the folder of the fixtures has it."""
+    """A copy of the training, which is a project of its own."""
     folder = tmp_path / "demo"
     shutil.copytree(DEMO, folder, ignore=shutil.ignore_patterns("__pycache__"))
-    folder.joinpath("torchrepro-lint.toml").write_text('target-torch = ">=1.6"\n')
     return folder
 
 

@@ -405,6 +405,7 @@ def _findings(
                 for finding in rule.check(program):
                     progress(*said)
                     found.setdefault((finding.code, finding.location, finding.message), finding)
+                    program.begin_place()
                 break
             except Exception as error:
                 if isinstance(error, SourceError) and error.path not in program.unreadable:

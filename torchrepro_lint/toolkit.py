@@ -59,6 +59,10 @@ class ProgramLike(Protocol):
         """Another rule is run, which is asked about all places."""
         ...
 
+    def begin_place(self) -> None:
+        """The current rule goes on after a finding."""
+        ...
+
     def give_up(self, files: Sequence[Path]) -> bool:
         """Leave out the place at which a rule has failed, where it is known, for the rest of this rule. `files` are
         those that the failing code looked at, innermost first. Whether the rule can be run once more.

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from program.asking import program_of
 
+from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import check
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation import memory
@@ -22,6 +25,7 @@ from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import is_chosen_against, ways_of
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.rules import all_rules
+from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.toolkit import Toolkit
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -111,6 +115,40 @@ def test_the_last_file_is_judged_as_the_first(
     root: Path = write({"pyproject.toml": ""} | {f"m{n}.py": text.replace("{number}", str(n)) for n in range(FILES)})
     toolkit = Toolkit(rules=lambda: [rule for rule in all_rules() if rule.code == code])
     assert len(check([root], {"profile": "strict"}, toolkit=toolkit).findings) == findings
+
+
+class _Spender(Rule):
+    """Leaves nothing of the budget of its question, and finds nothing."""
+
+    code, name = "TRL999", "spender"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        program.ev.steps = memory.MAX_STEPS + 1
+        return iter(())
+
+
+def _places(root: Path, rules: Callable[[], list[Rule]]) -> list[tuple[str, Path, int]]:
+    findings = check([root], {"profile": "strict"}, toolkit=Toolkit(rules=rules)).findings
+    return [(one.code, one.location.path, one.location.start.row) for one in findings]
+
+
+@pytest.mark.parametrize("folder", ["TRL103_*", "TRL201_*", "TRL203_*", "TRL208_*", "TRL304_*", "TRL402_*", "TRL502_*"])
+def test_what_a_rule_or_a_place_has_spent_is_not_missing_to_the_next(
+    write, monkeypatch: pytest.MonkeyPatch, folder: str
+) -> None:
+    texts = [path.read_text() for path in sorted(FIXTURES.glob(f"{folder}/bad_*.py"))[:8]]
+    root: Path = write({"pyproject.toml": ""} | {f"m{number}.py": text for number, text in enumerate(texts)})
+    expected = _places(root, all_rules)
+    finding = Rule.finding
+
+    def and_spend(self: Rule, program: Program, *arguments: Any, **options: Any) -> Finding:
+        found = finding(self, program, *arguments, **options)
+        program.ev.steps = memory.MAX_STEPS + 1
+        return found
+
+    monkeypatch.setattr(Rule, "finding", and_spend)
+    assert _places(root, lambda: [one for rule in all_rules() for one in (_Spender(), rule)]) == expected
+    assert expected
 
 
 LONG = """\

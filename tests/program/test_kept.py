@@ -17,6 +17,7 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.facts.module import ModuleFacts, facts_of_text
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.program.evaluation import memory
+from torchrepro_lint.program.evaluation.evaluator import Evaluator
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import FunctionValue
 from torchrepro_lint.program.imports import ImportGraph
@@ -278,6 +279,33 @@ def test_what_hangs_on_a_limit_is_found_anew_as_often_as_in_a_new_program(tmp_pa
         for _ in range(2 * memory.MAX_ANEW):
             ev.remembered(("x",), compute, 0)
         assert len(worked_on) == 1 + memory.MAX_ANEW
+        changes = project.follow({path: text}, read_bytes)
+        assert changes is not None
+        ev.begin_analysis(project.looks.mask(changes.questions))
+
+
+@pytest.mark.parametrize("make", [Evaluator, TracedEvaluator])
+def test_an_answer_that_is_known_lacks_what_it_lacked(tmp_path: Path, make: type[Evaluator]) -> None:
+    path = tmp_path / "a.py"
+    project = KeptProject(tmp_path, [path], {path: "x = 1\n"}, (), facts_of_text, read_bytes)
+    ev = make(project)
+    for _ in range(3):
+        ev.begin_question()
+        ev.remembered(("all",), lambda: ev.leave_out() or (), ())
+        assert ev.lacks
+        ev.begin_question()
+        assert not ev.lacks
+
+
+def test_an_answer_that_is_found_anew_lacks_nothing_if_it_does_not(tmp_path: Path) -> None:
+    path = tmp_path / "a.py"
+    project = KeptProject(tmp_path, [path], {path: "x = 1\n"}, (), facts_of_text, read_bytes)
+    ev = TracedEvaluator(project)
+    for text in ("x = 2\n", "x = 3\n"):
+        is_short = project.facts(path) is not None and text == "x = 2\n"
+        ev.begin_question()
+        ev.remembered((path,), lambda is_short=is_short: ev.leave_out() if is_short else None, None)
+        assert ev.lacks == is_short
         changes = project.follow({path: text}, read_bytes)
         assert changes is not None
         ev.begin_analysis(project.looks.mask(changes.questions))

@@ -48,7 +48,8 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
 def _is_switched_off(program: Program, one: Evidence) -> bool:
     """Whether the function around a switch also turns it off: it is on and off in turns."""
     return one.frame.scope.parent is not None and any(
-        other.effect == "algorithms-off" and other.frame.scope is one.frame.scope for other in program.evidence
+        other.effect == "algorithms-off" and other.frame.scope is one.frame.scope
+        for other in program.evidence_in(one.site.path)
     )
 
 

@@ -152,9 +152,14 @@ class Program:
         return (self._told is None or path in self._told) and path not in self._given_up
 
     def begin_rule(self) -> None:
-        """Another rule is run: it is asked about all places."""
+        """Another rule is run: it is asked about all places, and what the last one spent is not counted."""
         self._given_up.clear()
         self._in_hand = None
+        self.ev.begin_question()
+
+    def begin_place(self) -> None:
+        """The current rule goes on to its next place: what it spent on the last one is not counted."""
+        self.ev.begin_question()
 
     def give_up(self, files: Iterable[Path]) -> bool:
         """Leave out the place at which a rule failed, so that it can be run once more for all others: the site that it
@@ -171,13 +176,16 @@ class Program:
         return False
 
     def _each_place(self, places: Iterable[Place], site_of: Callable[[Place], Site]) -> Iterator[Place]:
-        """The places at which a rule looks one after the other. Each begins a question, with a budget of its own."""
+        """The places at which a rule looks one after the other. Each begins a question, with a budget of its own; so
+        does the search for the next one.
+        """
         for place in places:
             site = site_of(place)
             if site not in self._given_up and self.is_told(site.path):
                 self.ev.begin_question()
                 self._in_hand = site
                 yield place
+                self.ev.begin_question()
         self._in_hand = None
 
     def asked_with(self, pattern: re.Pattern[bytes]) -> list[Path]:
@@ -317,6 +325,17 @@ class Program:
             return groups
 
         return self.once("evidence-by-effect", group).get(effect, ())
+
+    def evidence_in(self, path: Path) -> Sequence[Evidence]:
+        """The evidence in one file, in the order of the text."""
+
+        def group() -> dict[Path, list[Evidence]]:
+            groups: dict[Path, list[Evidence]] = {}
+            for one in self.evidence:
+                groups.setdefault(one.site.path, []).append(one)
+            return groups
+
+        return self.once("evidence-by-file", group).get(path, ())
 
     @property
     def evidence_of_intent(self) -> Sequence[Evidence]:

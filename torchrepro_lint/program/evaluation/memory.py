@@ -214,9 +214,19 @@ class Memory:
         self._lacks = True
         return found
 
+    def on_its_own(self, key: Hashable, compute: Callable[[], Answer], again: Answer) -> Answer:
+        """The answer to a question that has a budget of its own, as one that is not about the place at which somebody
+        happens to ask it: what was spent on that place before neither cuts this answer short nor counts it.
+        """
+        steps, self.steps = self.steps, 0
+        try:
+            return self.remembered(key, compute, again)
+        finally:
+            self.steps = steps
+
     def of_project(self, name: str, compute: Callable[[], Answer], again: Answer) -> Answer:
-        """A table of the whole project, computed once: a question of its own, as the one that first needs it may have
-        little left of its budget. That an entry hangs on a limit is no reason to find all of them anew.
+        """A table of the whole project, computed once, on its own: the question that first needs it may have little
+        left of its budget. That an entry hangs on a limit is no reason to find all of them anew.
         """
 
         def whole() -> Answer:
@@ -224,11 +234,7 @@ class Memory:
             self._is_cut = self._lacks = False
             return answer
 
-        steps, self.steps = self.steps, 0
-        try:
-            return self.remembered((name,), whole, again)
-        finally:
-            self.steps = steps
+        return self.on_its_own((name,), whole, again)
 
     def once(self, answers: dict[Hashable, Any], key: Hashable, compute: Callable[[], Answer]) -> Answer:
         """The answer to the question `key` in a table of somebody else's, computed once. It may not hang on open

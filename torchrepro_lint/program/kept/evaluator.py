@@ -51,6 +51,7 @@ class TracedEvaluator(Evaluator):
         for key in keys:
             del self._rests[key]
             self._memo.pop(key, None)
+            self._lacking.discard(key)
 
     def _let_go(self, retired: Sequence[ModuleFacts]) -> None:
         """Nothing stays that holds them, or knows them by their identity."""
@@ -83,6 +84,8 @@ class TracedEvaluator(Evaluator):
             self._looks.present |= self._rests[key]
             if self._cut and key in self._cut:
                 self._is_cut = True
+            if self._lacking and key in self._lacking:
+                self._lacks = True
             return answer  # type: ignore[return-value]
         outer, self._looks.present = self._looks.present, 0
         self._note_files(key)

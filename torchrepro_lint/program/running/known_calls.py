@@ -120,7 +120,7 @@ def _words(names: frozenset[str]) -> re.Pattern[bytes]:
 
 def _in_file(program: Program, path: Path, names: frozenset[str]) -> list[NamedCall]:
     """The calls in a file that may be of any of `names`, as far as is told without their callers."""
-    return program.ev.remembered(("named-calls", path, names), lambda: _find(program, path, names), [])
+    return program.ev.on_its_own(("named-calls", path, names), lambda: _find(program, path, names), [])
 
 
 def _find(program: Program, path: Path, names: frozenset[str]) -> list[NamedCall]:
@@ -182,7 +182,7 @@ def _comes_from_a_call(scope: Scope, node: object, names: int) -> bool:
 def _known_calls(program: Program, one: NamedCall, names: frozenset[str]) -> list[KnownCall]:
     """What the call is in each frame in which it runs, where it is of any of `names`."""
     key = ("known-calls", id(one.call), names)
-    return program.ev.remembered(key, lambda: _find_known_calls(program, one, names), [])
+    return program.ev.on_its_own(key, lambda: _find_known_calls(program, one, names), [])
 
 
 def _find_known_calls(program: Program, one: NamedCall, names: frozenset[str]) -> list[KnownCall]:

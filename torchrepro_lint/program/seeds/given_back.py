@@ -60,7 +60,7 @@ def is_given_back(program: Program, one: Evidence) -> bool:
 
 
 def _seeds_in(program: Program, one: Evidence, block: tree.Block) -> _Seeds:
-    sites = {two.site.number: two for two in program.evidence_of("seed") if two.site.path == one.site.path}
+    sites = {two.site.number: two for two in program.evidence_in(one.site.path) if two.effect == "seed"}
     seeds = tuple(
         (at, sites[node.site])
         for at, statement in enumerate(block)

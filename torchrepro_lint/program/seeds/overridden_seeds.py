@@ -29,7 +29,7 @@ def is_overridden(program: Program, one: Evidence) -> bool:
     scope = one.frame.scope
     if any(branch in scope.loops for branch, _ in one.path):
         return False
-    later = [other for other in program.evidence if _takes_its_place(program, one, other)]
+    later = [other for other in program.evidence_in(one.site.path) if _takes_its_place(program, one, other)]
     end = min((other.site.number for other in later), default=None)
     if end is None or any(one.site.number < returned.site < end for returned, _ in scope.returns):
         return False

@@ -125,7 +125,7 @@ def _seeds(program: Program, one: Evidence, statement: tree.Stmt) -> bool:
     path = one.site.path
     seeds = program.once(
         ("sites of seeds", path),
-        lambda: {two.site.number for two in program.evidence_of("seed") if two.site.path == path},
+        lambda: {two.site.number for two in program.evidence_in(path) if two.effect == "seed"},
     )
     return any(node.site in seeds for node in walk(list(expressions_in((statement,)))))
 

@@ -174,7 +174,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         """
         if not program.strict and (wants_speed(program, one.site) or _declines_determinism(one)):
             return True
-        beside = (other for other in program.evidence if other.site.path == one.site.path)
+        beside = program.evidence_in(one.site.path)
         return not program.strict and any(other.effect in _FOR_SPEED for other in beside)
 
     def _report(
