@@ -11,7 +11,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.core.access import Access, bound, item
 from torchrepro_lint.program.core.queries import Origin, Origins, Query
 from torchrepro_lint.program.evaluation.attributes import find_method
-from torchrepro_lint.program.evaluation.classes import is_static
+from torchrepro_lint.program.evaluation.classes import is_static, takes_context
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, Partial, Site
 from torchrepro_lint.program.running.call_index import called_name, calls_in
@@ -180,7 +180,7 @@ def _unwritten(ev: Evaluator, call: tree.Call, caller: Frame, scope: Scope) -> i
     node = scope.node
     if scope.self_name is None or not isinstance(node, tree.FunctionDef):
         return 0
-    if is_static(node) and scope.self_name != "ctx":
+    if is_static(node) and not takes_context(scope):
         return 0
     functions = ev.values(call.func, caller)
     return 0 if any(isinstance(one, FunctionValue) and one.node is node for one in functions) else 1

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, Scope
@@ -47,7 +47,11 @@ __all__ = [
     "method_frame",
     "mro",
     "sorted_bases",
+    "takes_context",
 ]
+
+#: The static methods of an autograd function that torch gives its context.
+_WITH_CONTEXT: Final = frozenset({"forward", "backward", "jvp", "setup_context"})
 
 
 def mro(ev: Evaluator, cls: ClassValue) -> tuple[ClassValue | External, ...]:
@@ -194,6 +198,25 @@ def decorator_name(node: tree.Expr) -> str:
 def is_static(node: tree.FunctionDef) -> bool:
     """Whether a method gets neither its object nor its class."""
     return any(decorator_name(decorator) == "staticmethod" for decorator in node.decorators)
+
+
+def takes_context(scope: Scope) -> bool:
+    """Whether torch gives a function its context first, as nobody writes it in `Cube.apply(x)`: `forward(ctx, x)` and
+    `backward(ctx, grad)` of an autograd function, whatever they call it. A `forward` beside `setup_context` has none.
+
+    Source: docs.pytorch.org/docs/2.13/notes/extending.html#how-to-use
+    """
+    node, cls = scope.node, scope.parent
+    if not isinstance(node, tree.FunctionDef) or not node.params:
+        return False
+    if node.params[0].name == "ctx":
+        return True
+    if cls is None or not isinstance(cls.node, tree.ClassDef) or not is_static(node):
+        return False
+    if node.name == "forward" and any(other.name == "setup_context" for other in cls.children):
+        return False
+    is_one = any(decorator_name(base.value) == "Function" for base in cls.node.bases if base.keyword is None)
+    return is_one and node.name in _WITH_CONTEXT
 
 
 def bind(ev: Evaluator, value: Value, receiver: Instance | ClassValue, decorators: frozenset[str]) -> Values:

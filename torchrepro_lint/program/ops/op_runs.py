@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.evaluation.classes import takes_context
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.cpu_devices import names_the_cpu_alone
 from torchrepro_lint.program.ops.data_inputs import works_on_data
@@ -19,7 +20,6 @@ from torchrepro_lint.program.ops.module_runs import is_called_only_where, is_nev
 from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.regions import is_without_grad, stands_in
-from torchrepro_lint.program.ops.saved_tensors import is_custom_function
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
@@ -285,7 +285,7 @@ def _is_in_a_network(program: Program, waypoint: Waypoint) -> bool:
 
 
 def _is_without_grad(program: Program, waypoint: Waypoint) -> bool:
-    if is_custom_function(waypoint.scope):  # its `backward` is written by hand
+    if takes_context(waypoint.scope):  # its `backward` is written by hand
         return True
     return is_without_grad(program.ev, waypoint.facts, waypoint.scope, waypoint.site)
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.ops.tensors import Tensors
 
-__all__ = ["applications", "is_custom_function", "saved_tensor"]
+__all__ = ["applications", "saved_tensor"]
 
 
 def saved_tensor(tensors: Tensors, frame: Frame, place: int) -> Tensor | None:
@@ -36,12 +36,6 @@ def saved_tensor(tensors: Tensors, frame: Frame, place: int) -> Tensor | None:
 
 def _saves(call: tree.Call) -> bool:
     return isinstance(call.func, tree.Attribute) and call.func.attr == "save_for_backward"
-
-
-def is_custom_function(scope: Scope) -> bool:
-    """Whether this is the `forward(ctx, ...)` or `backward(ctx, ...)` of a torch.autograd.Function."""
-    node = scope.node
-    return isinstance(node, tree.FunctionDef) and bool(node.params) and node.params[0].name == "ctx"
 
 
 def applications(ev: Evaluator, facts: ModuleFacts, forward: Scope) -> Iterator[tuple[tree.Call, Frame]]:

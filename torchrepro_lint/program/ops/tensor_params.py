@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.tensors import result_is_floating, returns_tensor
+from torchrepro_lint.program.evaluation.classes import takes_context
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue
-from torchrepro_lint.program.ops.saved_tensors import applications, is_custom_function
+from torchrepro_lint.program.ops.saved_tensors import applications
 from torchrepro_lint.program.ops.tensor_results import SOME, Tensor, joined
 from torchrepro_lint.program.ops.tensor_values import by_values, external_names, is_network_class
 from torchrepro_lint.program.running.callers import has_further_calls, visible_calls
@@ -97,7 +98,7 @@ def _passed(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:
     if not isinstance(scope.node, tree.FunctionDef) or scope.node.name == "__init__":
         return None
     calls = visible_calls(tensors.ev, frame.facts, scope)
-    if is_custom_function(scope):
+    if takes_context(scope):
         calls = tuple(applications(tensors.ev, frame.facts, scope))
     parameter = parameter_of(scope, param.name)
     written = ((written_argument(call, parameter), caller) for call, caller in calls[:MAX_CALLERS])

@@ -29,7 +29,7 @@ from torchrepro_lint.program.ordering.element_bindings import (
 )
 from torchrepro_lint.program.ordering.element_names import by_name, names_numbers
 from torchrepro_lint.program.ordering.element_nesting import elements_of_elements, unpacked, values_of
-from torchrepro_lint.program.running.callers import all_calls, called_name, frame_without_callers
+from torchrepro_lint.program.running.callers import all_calls, called_name, contexts, frame_without_callers
 from torchrepro_lint.program.running.parents import is_named
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
@@ -107,9 +107,11 @@ class Reader:
             case tree.Name(id=name):
                 if name in self._open:
                     return None
-                return self._elements_of_name(name, depth) or self._by_loops(name) or by_name(node)
+                known = self._elements_of_name(name, depth) or self._by_loops(name)
+                return known or self._of_callers(node) or by_name(node)
             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self._method.self_name:
-                return self._elements_of_attribute(f"self.{attr}", depth) or by_name(node)
+                known = self._elements_of_attribute(f"self.{attr}", depth)
+                return known or self._of_callers(node) or by_name(node)
             case tree.Subscript(value=tree.Call() as call, index=tree.Const()):
                 return self.elements(call, depth - 1)  # `np.where(mask)[0]`, `line.split()[0]`: parts of the same kind
         return "text" if self._is_text(node) else by_name(node)
@@ -359,12 +361,20 @@ class Reader:
         return None
 
     def _of_values(self, node: tree.Expr) -> ElementKind | None:
-        """What the evaluation proves."""
-        if isinstance(self.scope.node, tree.Comprehension):
+        """What the evaluation proves, whoever calls the scope."""
+        return None if isinstance(self.scope.node, tree.Comprehension) else self._of_values_in(node, self.frame)
+
+    def _of_callers(self, node: tree.Expr) -> ElementKind | None:
+        """What the evaluation proves in each of the calls of the scope, of a method those of objects that are made."""
+        if not isinstance(self.scope.node, tree.FunctionDef):
             return None
+        kinds = {self._of_values_in(node, frame) for frame in contexts(self.program.ev, self.facts, self.scope)}
+        return None if None in kinds else joined(kinds)
+
+    def _of_values_in(self, node: tree.Expr, frame: Frame) -> ElementKind | None:
         elements = [
             one
-            for value in self.program.ev.values(node, self.frame)
+            for value in self.program.ev.values(node, frame)
             if isinstance(value, SequenceValue)
             for one in value.elements()
         ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.program.evaluation.classes import is_static
+from torchrepro_lint.program.evaluation.classes import is_static, takes_context
 
 __all__ = ["parameter_of", "receiving_parameter", "written_argument"]
 
@@ -18,7 +18,7 @@ def parameter_of(scope: Scope, name: str) -> Parameter:
     if not isinstance(node, tree.FunctionDef):
         return Parameter(name)
     names = [param.name for param in node.params if param.kind == "positional"]
-    if scope.self_name is not None and (scope.self_name == "ctx" or not is_static(node)):
+    if scope.self_name is not None and (takes_context(scope) or not is_static(node)):
         names = names[1:]
     return Parameter(name, names.index(name) if name in names else None)
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
@@ -14,6 +16,8 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_walk import training_steps
+from torchrepro_lint.program.running.statements import own_statements
+from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.seeds.given_back import is_given_back
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
@@ -48,7 +52,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
     if _is_the_clock(program, one):
         return False
     ways = ways_of(program, one)
-    if not _says_so(program, one) or repeats(program, ways):
+    if not _says_so(program, one, ways) or repeats(program, ways):
         return False
     if runs_in_workers(ways) or is_of_init_functions(program, one):
         return False
@@ -81,10 +85,10 @@ def _is_of_test(program: Program, one: Evidence) -> bool:
     return any(function_words("is_a_test").match(base) for base in external_bases(program.ev, cls))
 
 
-def _says_so(program: Program, one: Evidence) -> bool:
-    """Whether the function that seeds is one that sets a run up, or trains itself; others seed what they compute (a
-    mask, a sample). An object seeds the run if it is the run; others seed for themselves (a dataset its choice of
-    samples), or can be seeded as gym asks of an environment (`env.seed(0)`).
+def _says_so(program: Program, one: Evidence, places: Sequence[Way]) -> bool:
+    """Whether the function that seeds is one that sets a run up, trains itself, is what a script starts, or only seeds;
+    others seed what they compute (a mask, a sample). An object seeds the run if it is the run; others seed for
+    themselves (a dataset its choice of samples), or can be seeded as gym asks of an environment (`env.seed(0)`).
     """
     scope = one.frame.scope
     while scope.parent is not None and not isinstance(scope.node, tree.FunctionDef):
@@ -95,9 +99,41 @@ def _says_so(program: Program, one: Evidence) -> bool:
     if scope.node.name in ("__init__", "__post_init__") or (scope.node.name == "seed" and scope.self_name is not None):
         return around is not None and _is_of_a_run(program, one, around)
     name = scope.node.name
-    if function_words("sets_up_a_run").search(name) is not None and not function_words("makes_data").fullmatch(name):
+    if any(called_name(call.func) in training_steps() for call, _ in scope.calls):
         return True
-    return any(called_name(call.func) in training_steps() for call, _ in scope.calls)
+    if function_words("makes_data").fullmatch(name):
+        return False
+    if function_words("sets_up_a_run").search(name) is not None:
+        return True
+    return any(map(_is_started_by_a_script, places)) or _only_seeds(program, one, scope.node)
+
+
+def _is_started_by_a_script(way: Way) -> bool:
+    """Whether the body of a module runs the function for what it does, and not for what it gives: `main()` under the
+    guard, `mp.spawn(work, nprocs=2)`.
+    """
+    if len(way) != 2 or way[1].scope.parent is not None:
+        return False
+    statements = (one for one in own_statements(way[1].facts.body) if isinstance(one, tree.ExprStmt))
+    return any(node.site == way[1].site for one in statements for node in walk([one.value]))
+
+
+def _only_seeds(program: Program, one: Evidence, function: tree.FunctionDef) -> bool:
+    """Whether a function does nothing but to seed, to set switches and environment variables, and to print."""
+    known = {other.site.number for other in program.evidence_in(one.site.path)}
+    for statement in own_statements(function.body):
+        match statement:
+            case tree.ExprStmt(value=tree.Call() as call):
+                if call.site not in known and called_name(call.func) != "print":
+                    return False
+            case tree.Assign(targets=targets):
+                if not all(isinstance(target, tree.Attribute | tree.Subscript) for target in targets):
+                    return False
+            case tree.ExprStmt(value=tree.Const()) | tree.Return(value=None | tree.Name()) | tree.If():
+                pass
+            case _:
+                return False
+    return True
 
 
 def _is_of_a_run(program: Program, one: Evidence, cls: Scope) -> bool:
