@@ -14,6 +14,7 @@ from constructs.gap_list import FILE, PAGE, as_text, known_gaps, section, with_s
 from constructs.measure import gaps_of
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("client", CLIENTS, ids=lambda client: client.name.replace(" ", "-"))
 def test_what_is_followed_is_what_the_list_says(client: Client, tmp_path: Path) -> None:
     known = {(construct, gap) for construct, name, gap in known_gaps() if name == client.name}

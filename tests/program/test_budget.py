@@ -13,7 +13,7 @@ from program.asking import program_of
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import check
 from torchrepro_lint.facts.scopes import END
-from torchrepro_lint.program.evaluation import memory
+from torchrepro_lint.program.evaluation import handed_lists, memory
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, values_of
 from torchrepro_lint.program.ordering.generators import seedings
@@ -265,6 +265,32 @@ def test_a_function_in_itself_is_followed_a_few_times(
     found = program.walker.calling(program.ev.name(function, END, program.ev.module_frame(facts)), given)
     assert [event.name for event in found if event.name] == ["random.random"]
     assert len(walked) < 100
+
+
+def test_what_a_function_passes_on_in_each_of_its_branches_is_followed_a_few_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kinds = "".join(
+        f"def copy_{n}(x, memo):\n    memo[id(x)] = copy(x[0], memo), copy(x[{n}], memo)\n    return x\n\n\n"
+        for n in range(4)
+    )
+    branches = "".join(f"    if kind(x) == {n}:\n        y = copy_{n}(x, memo)\n" for n in range(4))
+    text = (
+        f"{kinds}def copy(x, memo):\n{branches}    memo[id(x)] = x\n\n\nmemo = {{}}\ncopy([[1], 2], memo)\ny = memo\n"
+    )
+    program = program_of(tmp_path, text)
+    followed: list[object] = []
+    frame_of = handed_lists._frame
+
+    def and_count(*given: Any) -> Frame | None:
+        followed.append(given)
+        assert len(followed) < 500
+        return frame_of(*given)
+
+    monkeypatch.setattr(handed_lists, "_frame", and_count)
+    facts = program.facts(tmp_path / "main.py")
+    assert facts is not None
+    assert program.ev.name("y", END, program.ev.module_frame(facts))
 
 
 def test_what_is_found_does_not_hang_on_how_many_answers_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from torchrepro_lint.program.evaluation import (
     command_line,
     conditions,
     expressions,
+    handed_lists,
     memory,
     narrowing,
     outside_stores,
@@ -166,6 +167,13 @@ def _changed_by_functions(count: int) -> str:
     return "\n".join(["d = {'k': 0}", *functions, "y = d['k']", ""])
 
 
+def _changed_by_calls(count: int) -> str:
+    """Of many calls of a function that are passed a dict, the last one changes what is asked for."""
+    called = [f"f(d, {n}, [flag])" for n in range(count)]
+    body = f"def f(d, n, tag):\n    if n == {count - 1}:\n        d['k'] = 4\n"
+    return "\n".join(["d = {'k': 0}", body, *called, "y = d['k']", ""])
+
+
 def _arms(count: int) -> str:
     lines = ["def f(x):", "    if x == 0:", "        return 0"]
     lines += [line for n in range(1, count) for line in (f"    elif x == {n}:", "        return 0")]
@@ -248,6 +256,7 @@ TABLE = [
         "evaluation/changes.py:MAX_CHANGING_SCOPES",
         lambda: _changed_by_functions(changes.MAX_CHANGING_SCOPES + 1),
     ),
+    Crossed("evaluation/handed_lists.py:MAX_HANDED", lambda: _changed_by_calls(handed_lists.MAX_HANDED + 1)),
     Crossed("evaluation/conditions.py:MAX_ARMS", lambda: _arms(conditions.MAX_ARMS + 2)),
     Crossed("evaluation/expressions.py:MAX_UNROLLED", lambda: _unrolled(expressions.MAX_UNROLLED + 1)),
     Crossed("evaluation/arguments.py:_MAX_DICTS", lambda: _dicts(arguments._MAX_DICTS + 1)),

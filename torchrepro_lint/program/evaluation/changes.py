@@ -201,11 +201,23 @@ def _after_handing(ev: Evaluator, values: Values, handing: Handing, runs: bool |
         handing,
         frame,
         lambda scope, parameter: bool(changes_of(ev, scope, parameter)),
-        lambda inner, parameter: with_changes(ev, values, inner, -1, END, parameter),
+        lambda inner, parameter: _changed_inside(ev, values, inner, parameter),
     )
     if after == values or (is_sure and runs is True):
         return after
     return union(values, *(opened(value) or values_of(value) for value in after))
+
+
+def _changed_inside(ev: Evaluator, values: Values, inner: Frame, parameter: str) -> Values:
+    """Lists and dicts after a run of a function that was passed them. Found once for a frame: a function that passes on
+    what it was passed, to itself in each of its branches, would be followed as often as there are ways through it.
+    """
+    return ev.remembered(
+        ("handed", inner, parameter, values),
+        lambda: with_changes(ev, values, inner, -1, END, parameter),
+        values,
+        union(values, unknown()),
+    )
 
 
 def _runs(ev: Evaluator, path: Path, taken: Path, around: Path, frame: Frame) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, last_site
@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 __all__ = ["Handing", "after_handing", "handings", "passings"]
 
 _BUILTINS = frozenset(dir(builtins))
+
+#: Into how many calls of a function that are passed a list or dict one question looks; past these it may hold anything.
+MAX_HANDED: Final = 32
 
 
 class Handing(NamedTuple):
@@ -92,7 +95,8 @@ def after_handing(
         after = values
         if parameter is not None and scope is not None and concerns(scope, parameter):
             with ev.inside(("handed", id(scope))) as is_shallow:
-                inner = _frame(ev, function, ev.arguments(handing.call.args, frame)) if is_shallow else None
+                is_followed = is_shallow and ev.may_enter(("handed", id(scope)), MAX_HANDED)
+                inner = _frame(ev, function, ev.arguments(handing.call.args, frame)) if is_followed else None
                 after = change(inner, parameter) if inner is not None else union(values, unknown())
         parts.append(after)
     return union(*parts) if parts else values, len(functions) == 1

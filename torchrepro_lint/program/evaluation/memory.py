@@ -46,7 +46,7 @@ MAX_CALLERS: Final = 8
 MAX_KEPT: Final = 500_000
 
 _ABOUT_ONE_FRAME: Final = frozenset(
-    {"as-dict", "attribute", "augmented", "backward", "call", "events", "returns", "tensor", "truth"}
+    {"as-dict", "attribute", "augmented", "backward", "call", "events", "handed", "returns", "tensor", "truth"}
 )
 
 _NONE_OPEN: Final = 1 << 30

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["is_for_the_run", "is_of_a_framework"]
 
+#: Functions whose argument is what a script does: `sys.exit(main())`, `asyncio.run(main())`.
+_STARTERS: Final = frozenset({"exit", "run"})
 #: The generators whose first state is another one in every run, also if nothing seeds them.
 _SEED_THEMSELVES: Final = frozenset({"python", "numpy"})
 
@@ -110,12 +111,23 @@ def _says_so(program: Program, one: Evidence, places: Sequence[Way]) -> bool:
 
 def _is_started_by_a_script(way: Way) -> bool:
     """Whether the body of a module runs the function for what it does, and not for what it gives: `main()` under the
-    guard, `mp.spawn(work, nprocs=2)`.
+    guard, `sys.exit(main())`, `mp.spawn(work, nprocs=2)`.
     """
     if len(way) != 2 or way[1].scope.parent is not None:
         return False
-    statements = (one for one in own_statements(way[1].facts.body) if isinstance(one, tree.ExprStmt))
-    return any(node.site == way[1].site for one in statements for node in walk([one.value]))
+    return any(
+        way[1].site in _started(one.value)
+        for one in own_statements(way[1].facts.body)
+        if isinstance(one, tree.ExprStmt) and isinstance(one.value, tree.Call)
+    )
+
+
+def _started(call: tree.Call) -> Iterator[int]:
+    """The sites of what a call that is a statement runs: itself, and functions that it is passed."""
+    yield call.site
+    for arg in call.args:
+        if isinstance(arg.value, tree.Name | tree.Attribute) or called_name(call.func) in _STARTERS:
+            yield arg.value.site
 
 
 def _only_seeds(program: Program, one: Evidence, function: tree.FunctionDef) -> bool:
