@@ -5,10 +5,10 @@ What these seed and switch says nothing of other runs, and whether they repeat i
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.running.ways import Way, runs_as_script
 
 if TYPE_CHECKING:
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["is_called_as_a_program", "is_of_a_test", "tries_itself_out"]
 
 #: A file of such a name is a program, whatever imports it.
-_PROGRAM = re.compile(
-    r"(?:^|_)(?:main|train\w*|run|sample|generate|infer|predict|eval\w*|test|finetune|fit|launch|cli)(?:_|$)"
-)
+_PROGRAM: Final = function_words("is_run_itself")
 
 
 def tries_itself_out(program: Program, path: Path) -> bool:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.names import binding_values
 from torchrepro_lint.program.evaluation.torch_devices import device_name
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, SequenceValue, Value, Values
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["names_the_cpu_alone"]
 
-_DEVICE = re.compile(r"device", re.IGNORECASE)
+_DEVICE: Final = function_words("says_device")
 
 
 def names_the_cpu_alone(ev: Evaluator, facts: ModuleFacts) -> bool:

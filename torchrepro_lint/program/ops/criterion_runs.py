@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
@@ -20,7 +20,7 @@ __all__ = ["runs_in_own_file", "runs_of"]
 _Runs: TypeAlias = dict[Site, list[tuple[tree.Call, Frame]]]
 
 #: How losses are called. Which object a call is of, its values tell.
-_CRITERION: Final = re.compile(r"crit|loss|cost|objective|xent|nll|(?<![a-z0-9])ce(?![a-z0-9])|entropy", re.IGNORECASE)
+_CRITERION: Final = function_words("criteria")
 _MOST_GIVEN: Final = 4  # CTC takes two lengths
 _MAX_FILES: Final = 256  # where more speak of losses, a loss is looked for in its own file alone
 _FILES: Final = part_of_word(_CRITERION.pattern)

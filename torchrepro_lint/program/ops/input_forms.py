@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Condition
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.ops.criterion_runs import runs_of
 from torchrepro_lint.program.ops.dimensions import dimensions
@@ -22,11 +22,8 @@ __all__ = ["FORMS", "has_form"]
 #: Tests that the form of an input decides.
 FORMS: Final = frozenset({"ndim-at-least", "is-class-index"})
 #: Targets that are called after classes, and those that are called after their chances.
-_CLASSES: Final = re.compile(
-    r"mask|label|target|(?:^|_)gts?(?:_|$)|^y(?:b|_\w+)?$|truth|tgt|(?:^|_)seg|annot|class|(?:^|_)ids?(?:_|$)|tag",
-    re.IGNORECASE,
-)
-_CHANCES: Final = re.compile(r"soft|mix|one_?hot|prob|smooth|dist", re.IGNORECASE)
+_CLASSES: Final = function_words("class_targets")
+_CHANCES: Final = function_words("soft_targets")
 
 
 def has_form(ev: Evaluator, operation: Operation, condition: Condition) -> bool | None:

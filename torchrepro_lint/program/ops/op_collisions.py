@@ -6,12 +6,12 @@ comes twice.
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import written_alike
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import Constant, SequenceValue
@@ -95,7 +95,7 @@ def _takes_an_extreme(ev: Evaluator, operation: Operation) -> bool:
 
 
 # `num_crops_per_image`, `image_num_crops`, `token_counts`: what is counted is whole.
-_COUNTS = re.compile(r"(?:\w+_)?num_\w+|(?:\w+_)?counts")
+_COUNTS: Final = function_words("counts")
 
 
 #: What is written or added, by the last part of the name: its parameter, and its place after the tensor.

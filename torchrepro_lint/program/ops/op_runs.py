@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
@@ -67,7 +67,7 @@ _MAY_TRAIN = re.compile(
     _TRAINS.pattern + rb"|Trainer\b|Runner\b|(?<![\w.])_?(?:train|fit)\w*\(|\.(?:train|fit)_\w+\("
     rb"|\bimportlib\b|__import__\(|\binstantiate\b|\bhydra\b|\bsubprocess\b|\brunpy\b|\bexec\("
 )
-_TRAINING = re.compile(r"(?:^|_)train(?:ing)?$", re.IGNORECASE)
+_TRAINING: Final = function_words("chooses_training")
 
 
 def ways_to(program: Program, operation: Operation) -> tuple[Way, ...]:

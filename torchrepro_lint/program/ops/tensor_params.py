@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.tensors import result_is_floating, returns_tensor
 from torchrepro_lint.program.evaluation.classes import takes_context
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -46,8 +46,8 @@ def param_tensor(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | 
 
 
 # What a network is given as data, by the names that are usual for it: no gradient flows back to it.
-_NUMBERS = re.compile(r"(?:.*_)?(?:ids|labels?|lengths?|lens|indices|index|idx|types?)")
-_DATA = re.compile(rf"{_NUMBERS.pattern}|(?:.*_)?(?<!pred_)(?<!soft_)masks?|pixel_values\w*")
+_NUMBERS: Final = function_words("numbers_of_data")
+_DATA: Final = function_words("given_as_data")
 
 
 def named_as_data(node: tree.Expr, found: Tensor | None) -> Tensor | None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.tensors import (
     dtype_is_floating,
@@ -81,10 +81,7 @@ OUTPUT = Tensor(floating=True, grad=True)  # what a network or a parameter gives
 
 
 # What is counted or marked: a cast makes floats of it that are whole.
-_MARKS = re.compile(
-    r"mask|label|target|one_?hot|valid|positive|ground_?truth|(?:^|_)gt(?:_|$)|^y(?:_true)?$|(?:^|_)(?:len(?:gth)?|count)s?$",
-    re.IGNORECASE,
-)
+_MARKS: Final = function_words("counted_or_marked")
 
 
 def parameter(arguments: Arguments | None) -> Tensor:

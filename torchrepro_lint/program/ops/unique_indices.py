@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Values
@@ -135,11 +135,8 @@ def _is_written_with_one_place(ev: Evaluator, written: tree.Expr, dimension: Val
     return False
 
 
-_ONE_FOR_EACH = re.compile(r"(?:^|_)(?:actions?|acts?|labels?|targets?|class(?:es)?|answers?|tokens?|y)(?:_|$)")
-_PERMUTATION = re.compile(
-    r"(?:ids|idx|index|indices)_(?:un)?(?:restore|shuffle|keep|perm)\w*|(?:restore|shuffle|un_?shuffle)_\w+"
-    r"|(?:\w+_)?(?:perm|permutation)"
-)
+_ONE_FOR_EACH: Final = function_words("one_for_each")
+_PERMUTATION: Final = function_words("permuted_places")
 
 
 def _is_named_a_permutation(node: tree.Expr) -> bool:

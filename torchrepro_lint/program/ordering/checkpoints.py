@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import DictValue, ExternalObject, Values
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.ordering.loaded_checkpoints import Reader, readers
@@ -24,14 +25,12 @@ if TYPE_CHECKING:
 
 __all__ = ["Resumed", "checkpoints_without_rng", "resumed_checkpoints"]
 
-_OPTIMIZER: Final = re.compile(r"optim", re.IGNORECASE)
+_OPTIMIZER: Final = function_words("optimizer_keys")
 #: The same, or options: what is saved under it tells.
-_SHORT_OPTIMIZER: Final = re.compile(r"(?<![a-z])opt(?![a-z])", re.IGNORECASE)
+_SHORT_OPTIMIZER: Final = function_words("short_optimizer_keys")
 _OPTIMIZER_STATE: Final = re.compile(r"torch\.optim\.\w+\.state_dict")
-_PROGRESS: Final = re.compile(
-    r"(?<![a-z])(?:epoch|step|iter|iteration|start_epoch|last_epoch)s?(?![a-z])", re.IGNORECASE
-)
-_RNG: Final = re.compile(r"rng|random_state|generator|random", re.IGNORECASE)
+_PROGRESS: Final = function_words("progress_keys")
+_RNG: Final = function_words("rng_keys")
 _RNG_STATE: Final = re.compile(
     rb"get_rng_state|getstate\(|random\.get_state\(|rng_state|random_state_dict|StatefulDataLoader|save_state\("
 )

@@ -2,33 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.ordering.element_annotations import ElementKind
 
 __all__ = ["by_name", "names_numbers"]
 
 #: Names of whole numbers, whose sets have the same order in every run; many are those of COCO's annotations.
-_NUMBERS: Final = re.compile(
-    r"(?<![a-z])(?:(?:idx|idxs|index|indices|ix|inds?|num|count|rank|epoch|step|layer|port|frame)s?"
-    r"|(?:img|image|cat|category|ann|annotation|obj)_?ids?|pseudo_?labels?|cattoimgs|imgtoanns)(?![a-z])",
-    re.IGNORECASE,
-)
+_NUMBERS: Final = function_words("whole_numbers")
 #: Names of tables that have a number for each key: `pid2label[pid]`.
-_NUMBERED: Final = re.compile(r"(?:2|_to_)(?:ids?|idx|ind|index|int|labels?|num)$", re.IGNORECASE)
-#: Short words that end others which mean something else: `cities` in `velocities`, `lines` in `splines`.
-_BEGINNINGS: Final = (
-    r"(?:(?<![A-Za-z])|(?<=[a-z])(?=[A-Z]))"
-    r"(?i:line|cit(?:y|ies)|case|gene(?!r)|lang|slot|char|text|clip|phone|url|tags?(?![a-z])|dirs?(?![a-z]))"
-)
-_TEXTS: Final = re.compile(
-    r"(?i:label|class(?!_$)|categor|name|title|token|word|letter|vocab|file|path|folder"
-    r"|sentence|caption|patient|subject|speaker|species|domain|genre|countr|entit|relation|predicate|symbol"
-    r"|scene|video|artist|author|smiles|protein|emotion|intent|prefix|suffix|extension|column"
-    r"|string|utt|sequence_?id|uuid)|" + _BEGINNINGS
-)
+_NUMBERED: Final = function_words("numbers_by_key")
+_TEXTS: Final = function_words("texts")
 
 
 def names_numbers(word: str) -> bool:

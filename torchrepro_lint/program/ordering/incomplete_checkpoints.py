@@ -4,13 +4,13 @@ learning rate scheduler, a gradient scaler, a moving average, a stateful loader.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import words_in
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.stepped_states import SteppedState, stepped_states
 from torchrepro_lint.program.evaluation.classes import mro
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 __all__ = ["Incomplete", "incomplete_checkpoints"]
 
 #: What a loop is over that brings a scheduler to where the training was.
-_UP_TO_HERE = re.compile(r"start|resum|begin|epoch_?0|last|done|load|prev|init|offset", re.IGNORECASE)
+_UP_TO_HERE: Final = function_words("up_to_here")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in, walk, words_in
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.ordering import order_calls
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["through_parts"]
 
 _GENERATORS: Final = frozenset({"python", "numpy", "torch", "receiver"})
-_SEEDS: Final = re.compile(r"seed|^(?:Random|RandomState|default_rng|Generator)$")
+_SEEDS: Final = function_words("seeds_each_turn")
 _Test = Callable[[tree.Expr], bool]
 
 

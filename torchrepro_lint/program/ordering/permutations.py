@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 __all__ = ["is_of_a_part", "is_part", "is_parted", "part_names", "parts_a_set", "uses_below"]
 
 _SUBSETS: Final = re.compile(r"Subset|SubsetRandomSampler|SubsetSampler")
-_BATCH: Final = re.compile(r"batch", re.IGNORECASE)
-_ANEW: Final = re.compile(r"__(?:iter|next|getitem|call)__|episode|task|batch", re.IGNORECASE)
-_EPISODE: Final = re.compile(r"__(?:iter|next|getitem)__|episode", re.IGNORECASE)
+_BATCH: Final = function_words("batches")
+_ANEW: Final = function_words("drawn_anew")
+_EPISODE: Final = function_words("gives_episodes")
 _FILLS: Final = frozenset({"append", "extend"})
 
 

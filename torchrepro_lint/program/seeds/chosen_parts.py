@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.guards import Place, left_before
 
 __all__ = ["Asked", "asked_around", "iterated", "speaks_of_dropout", "tests_of_iterated"]
 
-_DROPOUT = re.compile("dropout", re.IGNORECASE)
+_DROPOUT: Final = function_words("says_dropout")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
@@ -17,9 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["brings_weights", "building_calls", "built_at", "draws_weights", "part_drawn"]
 
-_INITIALISES = re.compile(
-    r"__init__|reset_parameters|\w*init\w*weights?\w*|\w*weights?_init\w*|\w*init\w*param\w*|build"
-)
+_INITIALISES: Final = function_words("initialises")
 #: What draws when a layer, or a function of one, is run.
 _RUNS = re.compile(r"\.__call__$|^torch\.nn\.functional\.")
 #: The arguments of torchvision's models that bring trained weights.

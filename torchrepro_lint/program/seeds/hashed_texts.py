@@ -6,7 +6,6 @@ are hashes TRL503 speaks.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
@@ -38,7 +37,7 @@ _KEEPS: Final = frozenset({"abs", "int", "float", "round"})
 #: How many expressions within others are read for what a text is made of.
 _DEPTH: Final = 8
 #: By their names, numbers of which another one is no loss.
-_NO_LOSS: Final = re.compile(r"seed|rng|rand|port|colou?r|cmap|hue|delay|sleep|jitter", re.IGNORECASE)
+_NO_LOSS: Final = function_words("any_will_do")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,13 +9,14 @@ from collections.abc import Iterator
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import UNKNOWN, ExternalObject
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 __all__ = ["trains_parts"]
 
 #: Names of dropout layers, not of a model that has some: `attn_dropout`, `dropouts`, `dropout_layers`, `dropout1`.
-_LAYERS = re.compile(r"(?:\w*_)?dropouts?(?:_?(?:layers?|modules?))?_?\d*", re.IGNORECASE)
+_LAYERS: Final = function_words("dropout_layers")
 _IS_DROPOUT = re.compile(r"torch\.nn\.\w*Dropout\w*")
 
 

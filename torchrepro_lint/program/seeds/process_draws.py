@@ -13,6 +13,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.processes import PoolClass, ProcessStart, pool_classes, process_starts
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
@@ -46,7 +47,7 @@ _RNGS: Final = (*_COPIED, "python")
 #: What says that processes may begin afresh.
 _FRESH: Final = re.compile(rb"""["']spawn["']|["']forkserver["']""")
 _POOLS: Final = any_word(("Pool", "ProcessPoolExecutor", "Process", "process_map", "num_proc", "ParallelMapper"))
-_SEEDS: Final = re.compile("seed", re.IGNORECASE)
+_SEEDS: Final = function_words("says_seed")
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -6,10 +6,11 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, entry_runs
 from torchrepro_lint.program.running.reach import Link
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["UnseededProcesses", "UnseededProgram", "unseeded_processes", "unseeded_programs"]
 
-_SAMPLES = re.compile(r"main|train|sampl|generat|infer|predict|eval|test|2img|nll|synth|inpaint|simulat")
+_SAMPLES: Final = function_words("draws_results")
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.dead_switches import backend_attributes, dropped_generators, meant_attribute
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call
 from torchrepro_lint.program.evaluation.command_line import is_parsed
@@ -90,7 +91,7 @@ def _stores(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwi
                 yield found
 
 
-_TELLING = re.compile(r"determ|bench|bech|allow_|enabl|tf32|seed|precision|flags|engine", re.IGNORECASE)
+_TELLING: Final = function_words("like_a_switch")
 
 
 def _is_plausible(attr: str) -> bool:
@@ -145,7 +146,7 @@ def _is_seed_or_switch(name: str) -> bool:
     return seeding_call(name) is not None or (name.startswith("torch.") and bool(call_switches(name)))
 
 
-_KEPT = re.compile(r"orig|old|mock|fake|patch|saved?_|prev|stub|dummy", re.IGNORECASE)
+_KEPT: Final = function_words("kept_originals")
 
 
 def _is_plain_value(node: tree.Expr, values: Values) -> bool:
@@ -156,7 +157,7 @@ def _is_plain_value(node: tree.Expr, values: Values) -> bool:
         case tree.Name(id=name) | tree.Attribute(attr=name):
             if not all(_may_be_plain(value) for value in values):
                 return False  # a function of the program's own, or of another module
-            return bool(re.search(r"seed|determinis|benchmark", name, re.IGNORECASE)) and not _KEPT.search(name)
+            return bool(function_words("says_switch").search(name)) and not _KEPT.search(name)
         case tree.Unary() | tree.Compare() | tree.Boolean():
             return True
     return False

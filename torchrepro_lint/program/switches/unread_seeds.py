@@ -37,9 +37,7 @@ _SPREAD: Final = re.compile(
     rb"\*\*\s*(?!kw)\w*(?:vars|arg|opt|cfg|conf|param|flag)|kwargs\s*=\s*(?:vars|dict)\(|__dict__|_get_kwargs"
 )
 _FINDS_ANYTHING: Final = any_word(["import_module", "__import__", "exec", "instantiate", "run_path", "run_module"])
-_ARGUMENTS: Final = re.compile(
-    r"args?|opts?|options?|flags|cfg|config|conf|hparams?|params?|parsed|arguments|hps?", re.I
-)
+_ARGUMENTS: Final = function_words("holds_arguments")
 _OWN: Final = (FunctionValue, MethodValue, ClassValue, Instance)
 
 

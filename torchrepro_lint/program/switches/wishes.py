@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
+from typing import Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Condition
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import Switch
 from torchrepro_lint.program.evaluation.values import Arguments, External, ExternalObject, Value, Values
 from torchrepro_lint.program.running.if_tests import says
@@ -15,7 +16,7 @@ from torchrepro_lint.program.workers.workers import condition_holds
 __all__ = ["WISH", "Given", "takes_effect"]
 
 #: In the name of an option: with it, a run is meant to be deterministic.
-WISH = re.compile(r"determinis|reproduc|seed", re.IGNORECASE)
+WISH: Final = function_words("wishes")
 
 #: An expression, where one is written, and what it can be.
 Given = tuple[tree.Expr | None, Values]

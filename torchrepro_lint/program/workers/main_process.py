@@ -7,19 +7,20 @@ that a method such as `set_epoch` assigns.
 
 from __future__ import annotations
 
-import re
+from typing import Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.workers.dependence import CONSTANT, Dependence, Term, on
 
 __all__ = ["attribute_of_main", "name_of_main", "says_epoch"]
 
-_EPOCH = re.compile(r"(?<![a-z])(?:epoch|step|iter|iteration|round)(?![a-z])", re.IGNORECASE)
-_TOTAL = re.compile(r"(?<![a-z])(?:n|num|max|min|total|start|end|per|len)(?![a-z])", re.IGNORECASE)
+_EPOCH: Final = function_words("counts_progress")
+_TOTAL: Final = function_words("totals")
 
 
 def says_epoch(name: str) -> bool:

@@ -11,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ClassValue, Instance, Site
@@ -30,9 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["SharedStream", "shared_stream"]
 
 #: What tells the processes of a training apart, or splits data by a number from elsewhere.
-_OF_RANKS: Final = re.compile(
-    r"rank|world_?size|replica|process_(?:index|count|id)|node|shard|partition|gpu|device|\bdist\b", re.IGNORECASE
-)
+_OF_RANKS: Final = function_words("ranks_or_shards")
 #: What is given to an object after it was made.
 _SET_LATER: Final = re.compile(rb"\.\w*(?:rank|shard|world_size|num_replicas)\w*\s*=[^=]")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -12,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls, known_packages
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
@@ -49,7 +49,7 @@ __all__ = ["WholeStream", "is_stream", "whole_streams"]
 
 ITERABLE_DATASET: Final = "torch.utils.data.IterableDataset"
 #: What asks which worker it runs in, or comes from something that did.
-_SHARDING_WORD: Final = re.compile(r"worker|shard|getpid", re.IGNORECASE)
+_SHARDING_WORD: Final = function_words("shards")
 _APPLIES: Final = frozenset({"map", "filter"})
 _MAX_DEPTH = 6
 

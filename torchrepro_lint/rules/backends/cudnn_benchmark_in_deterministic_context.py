@@ -76,8 +76,8 @@ References
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.facts import tree
@@ -110,7 +110,7 @@ _GLOBAL_RNGS = frozenset({"python", "numpy", "torch"})
 _FLAGS = "torch.backends.cudnn.flags"
 #: What a switch beside it does where speed is wanted.
 _FOR_SPEED = frozenset({"cudnn-off", "precision"})
-_OPTION = re.compile("benchmark", re.IGNORECASE)
+_OPTION: Final = function_words("says_benchmark")
 
 
 def _is_of_an_evaluation(way: Way) -> bool:

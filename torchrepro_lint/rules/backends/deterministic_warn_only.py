@@ -50,11 +50,12 @@ References
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
+from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -63,7 +64,7 @@ from torchrepro_lint.program.switches.intent_at import is_chosen_against
 from torchrepro_lint.rules.backends.switches import switch_site
 from torchrepro_lint.rules.base import Rule
 
-_OPTION = re.compile("warn", re.IGNORECASE)
+_OPTION: Final = function_words("says_warnings")
 
 
 class DeterministicWarnOnly(Rule):

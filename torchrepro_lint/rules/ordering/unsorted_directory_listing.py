@@ -90,7 +90,7 @@ from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
 from torchrepro_lint.rules.base import Rule
 
 #: Classes of data sets for an evaluation, by a word of their names.
-_EVALUATES: Final = re.compile(r"(?:^|(?<=[a-z_]))(?:Test|Val|Valid|Validation|Eval|Evaluation|Inference)(?=[A-Z_]|$)")
+_EVALUATES: Final = function_words("evaluation_classes")
 #: The name in the note about what gives the samples.
 _KEPT_IN: Final = re.compile(r"^`(\w+)` gives")
 _DECIDES = {

@@ -19,8 +19,11 @@ Example
             return 8
 
         def __getitem__(self, index):
+            return self.crop(torch.arange(8.0)) + index
+
+        def crop(self, image):
             top = torch.randint(0, 5, (1,)).item()
-            return torch.arange(8.0)[top : top + 4] + index
+            return image[top : top + 4]
 
     torch.manual_seed(0)
     train_loader = DataLoader(Patches(), batch_size=2)
@@ -41,8 +44,11 @@ Use instead
             return 8
 
         def __getitem__(self, index):
+            return self.crop(torch.arange(8.0)) + index
+
+        def crop(self, image):
             top = torch.randint(0, 5, (1,)).item() if self.is_random else 2
-            return torch.arange(8.0)[top : top + 4] + index
+            return image[top : top + 4]
 
     torch.manual_seed(0)
     train_loader = DataLoader(Patches(is_random=True), batch_size=2)
