@@ -139,8 +139,8 @@ def _suffix(binding: Binding, wanted: Target) -> str | None:
     if binding.target == wanted:
         return ""
     if bound_name is not None:
-        # `from torch.utils import data` binds the module torch.utils.data, if that is a module. Where a module hands on
-        # what it has imported (`from common import torch`), only torch's name is clear: `np` may be that of another.
+        # `from torch.utils import data` binds the module torch.utils.data, if that is a module. Where a module passes
+        # on what it has imported (`from common import torch`), only torch's name is clear: `np` may be that of another.
         if f"{bound_module}.{bound_name}" != module and not bound_name == module == "torch":
             return None
         return "" if name is None else f".{name}"

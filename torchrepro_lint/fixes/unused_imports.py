@@ -74,7 +74,7 @@ def _import_from(document: Document, name: str, modules: Set[str]) -> cst.CSTNod
 
 
 def _is_read(document: Document, name: str, node: cst.CSTNode, apart: Set[int] = frozenset()) -> bool:
-    """Whether anything but the import `node` itself, and the nodes `apart`, by id, speaks of its name."""
+    """Whether anything but the import `node` itself, and the nodes `apart`, by id, mentions its name."""
     statement = document.parent(node)
     module = statement.module if isinstance(statement, cst.ImportFrom) else None
     own = {id(part) for root in (node, module) if root is not None for part in document.walk(root)}

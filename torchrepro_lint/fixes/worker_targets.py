@@ -1,4 +1,4 @@
-"""How worker code speaks of the generators that a worker init function is to seed beside the global ones."""
+"""How worker code names the generators that a worker init function is to seed beside the global ones."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _held_target(
     places: Sequence[tuple[Event, tree.Expr | None]],
     is_wanted: Callable[[Value], bool],
 ) -> WorkerTarget | str:
-    """How worker code speaks of an object. `places`: where it is used, and how it is called there."""
+    """How worker code names an object. `places`: where it is used, and how it is called there."""
     names = {_global_name(program, event.site, expression) for event, expression in places}
     if len(names) > 1:
         return "it is drawn from under several names"

@@ -55,7 +55,7 @@ __all__ = ["UnreadableFile"]
 
 
 class UnreadableFile:
-    """The rule. It is on unless `ignore` speaks of it."""
+    """The rule. It is on unless `ignore` names it."""
 
     code: ClassVar[str] = "TRL900"
     name: ClassVar[str] = "unreadable-file"

@@ -14,7 +14,7 @@ __all__ = ["is_known"]
 
 @cache
 def is_known(qualname: str) -> bool:
-    """Whether a table of knowledge speaks of exactly this name: what a star import of a library may bring."""
+    """Whether a table of knowledge has exactly this name: what a star import of a library may bring."""
     return bool(
         loader_class(qualname) or external_callable(qualname) or rng_effects(qualname) or seeding_call(qualname)
     )

@@ -36,7 +36,7 @@ def usual_module(name: str) -> str | None:
 
 @cache
 def canonical(qualname: str) -> str:
-    """The public spelling of `qualname`; the name itself where no rule speaks of it.
+    """The public spelling of `qualname`; the name itself where no rule is about it.
 
     >>> canonical("torch.utils.data.dataloader.DataLoader")
     'torch.utils.data.DataLoader'

@@ -150,7 +150,7 @@ def _ways_to(program: Program, site: Site) -> tuple[Way, ...]:
 
 
 def _modules_above(program: Program, found: list[Way]) -> frozenset[Path]:
-    """The modules whose run comes by a place: those at the end of its ways, and what imports these, tests apart."""
+    """The modules whose run reaches a place: those at the end of its ways, and what imports these, tests apart."""
     running: set[Path] = set()
     for way in found:
         end = way[-1].facts.path

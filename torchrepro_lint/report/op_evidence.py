@@ -1,4 +1,4 @@
-"""What was measured of the operations that a rule speaks of, for the page of the rule."""
+"""What was measured of the operations that a rule is about, for the page of the rule."""
 
 from __future__ import annotations
 

@@ -92,7 +92,7 @@ def _about_fix(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str
 
 
 def _chain(trace: tuple[TraceStep, ...], texts: Texts, colours: Colours) -> Iterator[str]:
-    """The steps, each further in than the one it follows from, with the line of code that it speaks of."""
+    """The steps, each further in than the one it follows from, with the line of code that it is about."""
     if trace:
         yield f"  {colours.note('because')}:"
     depth = -1

@@ -1,4 +1,4 @@
-"""The texts and names of the files that a report speaks of."""
+"""The texts and names of the files that a report names."""
 
 from __future__ import annotations
 

@@ -55,7 +55,7 @@ class Layer:
         self.base = base
         self._prefix = str(base).rstrip("/\\") + "/"
         self._lines = list(lines)
-        # A pattern that is only a name speaks of the paths whose last part it is: most files have no others.
+        # A pattern that is only a name is about the paths whose last part it is: most files have no others.
         self._names = {line: number for number, line in enumerate(self._lines) if _PLAIN_NAME.fullmatch(line)}
         self._folders = {line[:-1]: number for number, line in enumerate(self._lines) if _PLAIN_FOLDER.fullmatch(line)}
         self._endings = {line[1:]: number for number, line in enumerate(self._lines) if _ENDING.fullmatch(line)}

@@ -46,7 +46,7 @@ class Word:
     end: int
 
     def covers(self, code: str, name: str) -> bool:
-        """Whether the word speaks of a rule: as its name, its code or the beginning of its code."""
+        """Whether the word means a rule: as its name, its code or the beginning of its code."""
         return self.text.lower() == name or code.startswith(self.text.upper())
 
 
@@ -66,7 +66,7 @@ class Directive:
     file: bool = False
 
     def covers(self, finding: Finding) -> bool:
-        """Whether the directive speaks of the rule of `finding`, wherever that is."""
+        """Whether the directive names the rule of `finding`, wherever that is."""
         return not self.words or any(word.covers(finding.code, finding.name) for word in self.words)
 
 

@@ -22,7 +22,7 @@ _Runs: TypeAlias = dict[Site, list[tuple[tree.Call, Frame]]]
 #: How losses are called. Which object a call is of, its values tell.
 _CRITERION: Final = function_words("criteria")
 _MOST_GIVEN: Final = 4  # CTC takes two lengths
-_MAX_FILES: Final = 256  # where more speak of losses, a loss is looked for in its own file alone
+_MAX_FILES: Final = 256  # where more mention losses, a loss is looked for in its own file alone
 _FILES: Final = part_of_word(_CRITERION.pattern)
 
 

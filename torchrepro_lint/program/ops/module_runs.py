@@ -106,7 +106,7 @@ def _calls_making(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall | None]:
 
 
 def is_never_called(program: Program, facts: ModuleFacts, made: tree.Call) -> bool:
-    """Whether a module goes by an attribute that nothing in its program speaks of but what gives it: neither another
+    """Whether a module goes by an attribute that nothing in its program mentions but what gives it: neither another
     place nor a text. A class that runs all its parts (`self.children()`) may run it.
     """
     parents = parents_of(program.ev, facts)

@@ -1,4 +1,4 @@
-"""Methods of networks that nothing in their programs speaks of: no run comes by what they compute."""
+"""Methods of networks that nothing in their programs mentions: no run reaches what they compute."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def _may_be_given_it(program: Program, call: tree.Call, alone: Frame) -> bool:
 
 
 def _is_left_to_callers(program: Program, call: tree.Call, alone: Frame) -> bool:
-    """Whether the call hands on a parameter that has the global generator as its default, as torch's own functions
+    """Whether the call passes on a parameter that has the global generator as its default, as torch's own functions
     have, or one of an object's `__call__`: the callers decide.
     """
     arg = _generator_argument(program, call, alone)

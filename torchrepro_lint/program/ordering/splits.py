@@ -1,4 +1,4 @@
-"""All splits that are left to a global generator: each has a rule that speaks of it, and others leave it alone."""
+"""All splits that are left to a global generator: each has a rule that is about it, and others leave it alone."""
 
 from __future__ import annotations
 

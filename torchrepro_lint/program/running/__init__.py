@@ -32,7 +32,7 @@ entry_points.py       where they start; offered_commands.py: what their command 
 other_commands.py     whether two things are done by two of the commands, of which a run takes one
 entry_walk.py         the walk along a whole program
 entry_path.py         what it draws and seeds, in order
-run_places.py         which places and loaders it comes by
+run_places.py         which places and loaders it reaches
 named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions
 never_read.py         whether what is made gets a name that nothing reads, or an exception is raised below
 worker_names.py       functions that are there for the workers of a loader
@@ -41,8 +41,8 @@ Conditions and loops:
 guards.py             the arms around a place, and what their tests depend on; if_tests.py: what they say of a name
 option_tests.py       what tests on a way say of options of the command line
 undecisive.py         draws that decide nothing
-epochs.py             loops over epochs; made_once.py: what they come by only once
-runs_once.py          places that a whole run comes by only once
+epochs.py             loops over epochs; made_once.py: what they reach only once
+runs_once.py          places that a whole run reaches only once
 training_hooks.py     functions that a framework calls in each epoch or step
 frequency.py          how often a place runs in one training; turns.py: what the turns of a loop are
 several.py            whether one run makes several objects at a place

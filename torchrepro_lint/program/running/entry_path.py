@@ -186,7 +186,7 @@ def entry_runs(program: Program) -> Iterator[EntryRun]:
 
 
 def asked_entry_runs(program: Program) -> Iterator[EntryRun]:
-    """Those of `entry_runs` that come by a file whose findings somebody waits for."""
+    """Those of `entry_runs` that reach a file whose findings somebody waits for."""
     return (run for run in entry_runs(program) if any(map(program.is_asked, run.files)))
 
 

@@ -93,7 +93,7 @@ class Found(list[Event]):
 
 
 def outside_name(value: Value) -> str | None:
-    """The dotted name under which knowledge speaks of calling this value; None for project code, and for a transform
+    """The dotted name by which knowledge knows calling this value; None for project code, and for a transform
     that does the same whatever it draws.
     """
     match value:

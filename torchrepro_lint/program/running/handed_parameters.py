@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 __all__ = ["may_be_handed"]
 
-#: Past so many parameters that hand on to each other the callers are followed in full.
+#: Past so many parameters that pass on to each other the callers are followed in full.
 MAX_PARAMETERS = 200
 
 

@@ -51,7 +51,7 @@ def _missed(tried: tree.Stmt, error: tree.Expr | None) -> str | None:
 
 
 def comes_after_kept(scope: Scope, site: int) -> bool:
-    """Whether a function comes by a place only while something is missing that it then makes: where it is there, this
+    """Whether a function reaches a place only while something is missing that it then makes: where it is there, this
     returns before, `if self.loader is not None: return self.loader`.
     """
     if not isinstance(scope.node, tree.FunctionDef):

@@ -1,4 +1,4 @@
-"""Where the ways to two events part, and whether the run comes by the one before it comes to the other."""
+"""Where the ways to two events part, and whether the run reaches the one before it comes to the other."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The places and the loaders that a program comes by, told from the places outwards: no walk is taken."""
+"""The places and the loaders that a program reaches, told from the places outwards: no walk is taken."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ __all__ = ["comes_by", "loaders_of", "may_come_by"]
 
 
 def comes_by(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> bool:
-    """Whether a program comes by a place, and not only the trial of a module that it imports."""
+    """Whether a program reaches a place, and not only the trial of a module that it imports."""
     ends = [way[-1] for way in _ways_from(program, run, facts, scope, site)]
     return any(end.scope.parent is None or end.facts.path == run.entry.path for end in ends)
 
 
 def may_come_by(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> bool:
-    """Whether a program comes by a place, or may: what fetches an item or makes a step is called by others."""
+    """Whether a program reaches a place, or may: what fetches an item or makes a step is called by others."""
     return bool(_ways_from(program, run, facts, scope, site))
 
 
 def _ways_from(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> list[Way]:
     if run.entry.path not in program.imports.above(facts.path):
         return []
-    # Many programs come by one place, which is where it is for each of them.
+    # Many programs reach one place, which is where it is for each of them.
     found = program.once(("ways to", facts.path, site), lambda: ways(program.ev, facts, scope, site))
     return [
         way

@@ -1,4 +1,4 @@
-"""Whether a run comes by a place once, and not for each sample, trial or object."""
+"""Whether a run reaches a place once, and not for each sample, trial or object."""
 
 from __future__ import annotations
 

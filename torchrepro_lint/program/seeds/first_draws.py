@@ -31,7 +31,7 @@ def first_draw(
 ) -> tuple[Effect, tuple[Link, ...]] | None:
     """What the main process first draws from a generator, with the way there; loaders without workers count.
 
-    Draws at the places `left_out` do not, nor those of commands that come by none of the events `beside`, nor what
+    Draws at the places `left_out` do not, nor those of commands that reach none of the events `beside`, nor what
     comes after a call at one of the places `beyond`.
     """
     for draw in run.draws(rng):

@@ -44,7 +44,7 @@ def brings_weights(event: Event) -> bool:
 
 
 def built_at(program: Program, event: Event) -> Site:
-    """Where to speak of a draw: for the weights of a model of the project, where that is built."""
+    """Where to report a draw: for the weights of a model of the project, where that is built."""
     if draws_weights(event):
         for link, inner in zip(event.chain, event.chain[1:], strict=False):
             if (

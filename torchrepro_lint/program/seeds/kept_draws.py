@@ -44,7 +44,7 @@ def _is_lost(program: Program, event: Event) -> bool:
 
 def _again(program: Program, event: Event) -> Iterator[Event]:
     """The draw as it is made again for the further models that are built in one of the functions on the way to it, by
-    the same call: `teacher = Net()`, `student = Net()`. The walk comes by it once.
+    the same call: `teacher = Net()`, `student = Net()`. The walk reaches it once.
     """
     for site in reversed(building_calls(program, event)):
         place = place_of(program.ev, site)

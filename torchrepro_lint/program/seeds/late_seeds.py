@@ -31,7 +31,7 @@ __all__ = ["LateSeed", "late_seeds"]
 class LateSeed:
     """A draw or construction, and the seeding call that comes only after it, each with its chain from the entry point.
 
-    `site` is the place to speak of: for the layers of a model where the model is built.
+    `site` is the place to report: for the layers of a model where the model is built.
     """
 
     run: EntryRun

@@ -118,13 +118,13 @@ def _is_of_the_run(program: Program, one: Evidence) -> bool:
 
 
 def _seed_sources(program: Program, run: EntryRun) -> frozenset[Site]:
-    """The draws of which a seed is made, where nothing has seeded them: TRL503 speaks of these."""
+    """The draws of which a seed is made, where nothing has seeded them: TRL503 reports these."""
     sources = [source for one in run.seedings if (source := drawn_seed(program, one)) is not None]
     return frozenset(Site(source.site.path, node.site) for source in sources for node in walk([source.node]))
 
 
 def _block(run: EntryRun, blocks: list[Evidence]) -> Evidence:
-    """The seeding to speak of: the first on the path, one that seeds torch before others."""
+    """The seeding to report: the first on the path, one that seeds torch before others."""
     order = {step.event.site: step.order for step in reversed(run.steps) if step.kind == "seed"}
     return min(
         blocks,

@@ -41,7 +41,7 @@ _GLOBAL = frozenset({"python", "numpy", "torch", "torch-cuda"})
 
 @dataclass(frozen=True, slots=True)
 class Reseeding:
-    """A seeding call inside a loop. `site` is the call to speak of, `loop` the statement that repeats it: with
+    """A seeding call inside a loop. `site` is the call to report, `loop` the statement that repeats it: with
     `by_framework` the function that a framework calls in each epoch or step.
     """
 
@@ -78,7 +78,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
 
 
 def _is_given_to_a_loader(program: Program, one: Evidence) -> bool:
-    """Whether a seed is called where it was to be passed, `worker_init_fn=np.random.seed(0)`: TRL106 speaks of that."""
+    """Whether a seed is called where it was to be passed, `worker_init_fn=np.random.seed(0)`: TRL106 reports that."""
     match parents_of(program.ev, one.frame.facts).of(one.node):
         case tree.Arg(keyword="worker_init_fn"):
             return True
@@ -172,7 +172,7 @@ def _runs_once(waypoint: Waypoint, loop: tree.For | tree.While | None) -> bool:
 
 
 def _is_of_the_first_call(waypoint: Waypoint) -> bool:
-    """Whether a program comes by the place once: under `if not ready:`, which the function sets itself, or with what is
+    """Whether a program reaches the place once: under `if not ready:`, which the function sets itself, or with what is
     made there and then kept.
     """
     if any(is_made_once(waypoint.scope, branch, arm) for branch, arm in waypoint.path):
@@ -218,7 +218,7 @@ def _is_told_when_done(waypoint: Waypoint, inside: Sequence[Waypoint]) -> bool:
 
 
 def _is_of_a_trial(waypoint: Waypoint) -> bool:
-    """Whether an option makes a function come by the place that asks for the same data again and again."""
+    """Whether an option makes a function reach the place that asks for the same data again and again."""
     tests = tests_around(waypoint.scope, waypoint.path)
     return any(says(test, holds, function_words("same_data")) is True for test, holds in tests)
 

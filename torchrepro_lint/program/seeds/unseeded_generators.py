@@ -44,7 +44,7 @@ def unseeded_generators(program: Program) -> Iterator[ChangingSeed]:
     for run in asked_entry_runs(program) if makers else ():
         if program.is_test(run.entry.path):
             continue
-        # To walk a program takes long; what only its workers may come by is told by what these run.
+        # To walk a program takes long; what only its workers may reach is told by what these run.
         walks = any(comes_by(program, run, one.facts, one.scope, one.call.site) for one in makers)
         if not walks and not any(may_come_by(program, run, one.facts, one.scope, one.call.site) for one in makers):
             continue

@@ -40,7 +40,7 @@ __all__ = ["CommandLineCall", "command_line_calls", "command_line_names", "confi
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CommandLineCall:
-    """One call. `own`: it is of a class of the project, whose constructor may hand on other arguments."""
+    """One call. `own`: it is of a class of the project, whose constructor may pass on other arguments."""
 
     known: CommandLine
     call: tree.Call

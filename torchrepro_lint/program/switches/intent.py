@@ -140,7 +140,7 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
     if not calls and not stores:
         return
     found: dict[tuple[int, str, str], list[Evidence]] = {}
-    running: dict[int, int] = {}  # how many frames come by each node
+    running: dict[int, int] = {}  # how many frames reach each node
     for frame in contexts(ev, facts, scope):
         ev.begin_question()
         places = {node.site: path for node, path in (*calls, *((one.statement, one.path) for one in stores))}

@@ -100,7 +100,7 @@ def is_for_one_draw(program: Program, one: Evidence) -> bool:
 
 
 def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
-    """The modules whose run comes by the place: those at the end of its ways, and what imports these."""
+    """The modules whose run reaches the place: those at the end of its ways, and what imports these."""
     found: set[Path] = set()
     for way in places:
         end = way[-1].facts.path

@@ -20,7 +20,7 @@ _OFF: Final = "algorithms-off"
 
 
 def with_open_flag(program: Program) -> frozenset[Path]:
-    """The modules whose run comes by `torch.set_deterministic_debug_mode(mode)`, say, of which nothing proves that it
+    """The modules whose run reaches `torch.set_deterministic_debug_mode(mode)`, say, of which nothing proves that it
     switches the flag off: there an operation may run under it.
     """
     nothing: frozenset[Path] = frozenset()

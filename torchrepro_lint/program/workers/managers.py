@@ -63,7 +63,7 @@ def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
 
 
 def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
-    """The modules whose run comes by the scope."""
+    """The modules whose run reaches the scope."""
     return program.runs_with(running_modules(program.ev, facts, scope) or frozenset((facts.path,)))
 
 

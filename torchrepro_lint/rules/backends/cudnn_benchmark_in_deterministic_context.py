@@ -61,7 +61,7 @@ Not reported
     - A switch that is set for a region: its value is saved before and given back after (`old = cudnn.benchmark`, ...,
       `cudnn.benchmark = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in `finally`, or
       below the `yield` of a context manager.
-    - In a program that only seeds, a switch beside which a comment speaks of speed, or `deterministic=False` in the
+    - In a program that only seeds, a switch beside which a comment mentions speed, or `deterministic=False` in the
       same call: reported in the `strict` profile only.
     - Code that nothing calls.
     - A process that afterwards only starts others by `torch.multiprocessing.spawn`: they begin with torch's defaults.

@@ -153,7 +153,7 @@ class NondeterministicOp(Rule):
 
 
 def _found(program: Program, *, asked: bool) -> list[Candidate]:
-    # Where the flag is set beside it, no run that comes by a switch runs without the flag.
+    # Where the flag is set beside it, no run that reaches a switch runs without the flag.
     flagged = {(id(one.frame.scope), one.path) for one in program.evidence if one.level and one.effect in _FLAG}
 
     def is_wanted(one: Evidence) -> bool:

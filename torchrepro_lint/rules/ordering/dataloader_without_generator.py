@@ -180,7 +180,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             fix, declined = loader_fix(program, loader, init=False, generator=True)
             is_seeded = draw is not None and is_seeded_by_init(program, loader, draw)
-            if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 speak of the init function
+            if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 are about the init function
                 continue
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, surely=surely, is_seeded=is_seeded)

@@ -32,7 +32,7 @@ class TrainingWatch:
         self._new_optimizers: list[Any] = []
 
     def watch_backward(self, autograd: Any) -> None:
-        """Put the hooks into `torch.autograd`; `Tensor.backward` comes by its `backward` as well."""
+        """Put the hooks into `torch.autograd`; `Tensor.backward` reaches its `backward` as well."""
         original = autograd.backward
 
         @functools.wraps(original)
