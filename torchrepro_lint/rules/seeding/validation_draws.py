@@ -109,8 +109,7 @@ class ValidationDraws(LoaderRule):
             return None
         event = one.draw.event
         message = (
-            f"each pass over these validation data draws other samples (`{event.name}`): the score of the same weights "
-            "differs, and the training's stream is moved"
+            f"these validation samples are drawn anew in each pass (`{event.name}`): the same weights score differently"
         )
         trace = [
             *event.chain,
