@@ -57,7 +57,7 @@ def test_what_a_loader_does_by_itself_is_one_call_of_an_init_function(row: dict[
         (np.random.default_rng(1), lambda rng: rng.random()),
         (np.random.RandomState(1), lambda rng: rng.rand()),
         (random.Random(1), lambda rng: rng.random()),
-        (torch.Generator(), lambda rng: torch.rand(1, generator=rng).item()),
+        (torch.Generator(), lambda rng: torch.rand(1, generator=rng).item()),  # noqa: TRL203
     ],
     ids=lambda value: type(value).__name__,
 )
