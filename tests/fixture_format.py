@@ -54,12 +54,18 @@ def expected(fixture: Fixture) -> Places:
 
 def found(fixture: Fixture) -> Places:
     """What the tool finds in the fixture, in the same form."""
+    return as_places(*reported(fixture))
+
+
+@cache
+def reported(fixture: Fixture) -> tuple[tuple[Finding, ...], Path]:
+    """What the tool finds in the fixture, and the folder in which the program was."""
     with tempfile.TemporaryDirectory() as scratch:
         root = copied(fixture, Path(scratch))
         # The files are named: one that cannot be read is reported then, whatever it is.
         report = check([root, *root.rglob("*.py")])
         assert not report.errors, report.errors
-        return as_places(report.findings, root)
+        return report.findings, root
 
 
 def as_places(findings: Iterable[Finding], root: Path) -> Places:

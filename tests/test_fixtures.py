@@ -17,7 +17,9 @@ from fixture_format import (
     known_codes,
     named,
     plain_texts,
+    reported,
 )
+from wording import LONGEST, PRIVATE, texts_of
 
 from torchrepro_lint.engine import check
 from torchrepro_lint.verify.fixtures.fixture import Fixture, expectations, find_fixtures
@@ -34,6 +36,13 @@ each_twin = pytest.mark.parametrize("fixture", named(TWINS))
 @each_checked
 def test_exactly_what_is_expected_is_found(fixture: Fixture) -> None:
     assert found(fixture) == expected(fixture)
+
+
+@pytest.mark.parametrize("fixture", named([one for one in CHECKED if one.kind == "bad"]))
+def test_what_is_said_is_short_and_plain(fixture: Fixture) -> None:
+    findings, _ = reported(fixture)
+    assert not [one.message for one in findings if len(one.message) > LONGEST]
+    assert not [text for one in findings for text in texts_of(one) if PRIVATE.search(text)]
 
 
 @each_twin

@@ -13,6 +13,8 @@ import pytest
 
 from torchrepro_lint.engine import check
 
+pytestmark = pytest.mark.exhaustive
+
 #: Where the parts of `re` are that make a pattern: a package from Python 3.11 on, modules beside it before.
 COMPILES = tuple(
     os.path.join(os.path.dirname(re.__file__), name)

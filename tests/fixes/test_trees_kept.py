@@ -33,6 +33,7 @@ def trees_there() -> int:
     return sum(type(one) is cst.Module for one in gc.get_objects())
 
 
+@pytest.mark.exhaustive
 def test_trees_go_without_a_search_for_cycles_and_the_fixes_stay_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,8 +113,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
+from torchrepro_lint.dotted import shortened
 from torchrepro_lint.fixes.loader_fix import asks_for_generator, loader_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -133,6 +135,9 @@ from torchrepro_lint.program.workers.training_draws import without_those_of_trai
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
+
+#: How many characters of a name a message has room for; the trace has it in full.
+_LONGEST_NAME: Final = 36
 
 
 class NumpyRngInWorkers(LoaderRule):
@@ -184,7 +189,9 @@ class NumpyRngInWorkers(LoaderRule):
             trace.append(Link(seeding.site, "seeds NumPy in the main process, which does not affect the workers", 0))
         is_error = seeding is not None or (is_old and program.target.known)
         severity = Severity.ERROR if is_error else Severity.WARNING
-        message = f"workers draw from NumPy (`{draw.event.name}`) without a `worker_init_fn`: "
+        message = (
+            f"workers draw from NumPy (`{shortened(draw.event.name, _LONGEST_NAME)}`) without a `worker_init_fn`: "
+        )
         if seeding is not None:
             before = "every epoch repeats" if alone else "they repeat each other"
             message += f"`np.random.seed` does not affect them, and before torch 1.9 {before}"
@@ -210,11 +217,11 @@ def _trace(draw: Effect) -> list[Link]:
 def _consequence(program: Program, is_old: bool, controlled: bool, alone: bool) -> str:
     if is_old and alone:
         every = "before torch 1.9, every epoch draws the same numbers"
-        return every if program.target.known else f"{every} (set `target-torch` if yours is newer)"
+        return every if program.target.known else f"{every} (set `target-torch` if newer)"
     if is_old and program.target.known:
         return "before torch 1.9, all draw the same numbers in every epoch"
     if is_old:
-        return "before torch 1.9, all draw the same numbers (set `target-torch` if yours is newer)"
+        return "before torch 1.9, all draw the same numbers (set `target-torch` if newer)"
     if controlled:
         return "`np.random.seed` does not affect them, only torch's seed does"
     return "`np.random.seed` does not affect them and torch is not seeded, so every run differs"
