@@ -78,7 +78,7 @@ NameTable = Literal[
     "chooses_training",
     "counts",
     "numbers_of_data",
-    "given_as_data",
+    "masks_and_pixels",
     "says_device",
     "seeds_each_turn",
     "batches",

@@ -38,6 +38,8 @@ __all__ = ["Linked", "Program"]
 
 Answer = TypeVar("Answer")
 Place = TypeVar("Place")
+Item = TypeVar("Item")
+Key = TypeVar("Key", bound=Hashable)
 
 # A question may nest a few hundred deep, at about ten Python frames each.
 _RECURSION_LIMIT = 12_000
@@ -318,24 +320,12 @@ class Program:
     def evidence_of(self, effect: str) -> Sequence[Evidence]:
         """The evidence with one effect: `seed`, `benchmark`, `algorithms`, ..."""
 
-        def group() -> dict[str, list[Evidence]]:
-            groups: dict[str, list[Evidence]] = {}
-            for one in self.evidence:
-                groups.setdefault(one.effect, []).append(one)
-            return groups
-
-        return self.once("evidence-by-effect", group).get(effect, ())
+        return self.once("evidence-by-effect", lambda: _grouped(self.evidence, lambda one: one.effect)).get(effect, ())
 
     def evidence_in(self, path: Path) -> Sequence[Evidence]:
         """The evidence in one file, in the order of the text."""
 
-        def group() -> dict[Path, list[Evidence]]:
-            groups: dict[Path, list[Evidence]] = {}
-            for one in self.evidence:
-                groups.setdefault(one.site.path, []).append(one)
-            return groups
-
-        return self.once("evidence-by-file", group).get(path, ())
+        return self.once("evidence-by-file", lambda: _grouped(self.evidence, lambda one: one.site.path)).get(path, ())
 
     @property
     def evidence_of_intent(self) -> Sequence[Evidence]:
@@ -413,7 +403,11 @@ class Program:
 
 
 def _by_site(loaders: Iterable[Loader]) -> list[list[Loader]]:
-    groups: dict[Site, list[Loader]] = {}
-    for loader in loaders:
-        groups.setdefault(loader.site, []).append(loader)
-    return list(groups.values())
+    return list(_grouped(loaders, lambda one: one.site).values())
+
+
+def _grouped(items: Iterable[Item], key: Callable[[Item], Key]) -> dict[Key, list[Item]]:
+    groups: dict[Key, list[Item]] = {}
+    for one in items:
+        groups.setdefault(key(one), []).append(one)
+    return groups

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, TypeVar
 
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -16,8 +16,6 @@ from torchrepro_lint.program.kept.retired import is_about
 __all__ = ["TracedEvaluator"]
 
 Answer = TypeVar("Answer")
-
-_MISSING: Final = object()
 
 
 class TracedEvaluator(Evaluator):
@@ -79,14 +77,9 @@ class TracedEvaluator(Evaluator):
         *,
         upward: bool = False,
     ) -> Answer:
-        answer = self._memo.get(key, _MISSING)
-        if answer is not _MISSING:
+        if key in self._memo:
             self._looks.present |= self._rests[key]
-            if self._cut and key in self._cut:
-                self._is_cut = True
-            if self._lacking and key in self._lacking:
-                self._lacks = True
-            return answer  # type: ignore[return-value]
+            return super().remembered(key, compute, again, beyond, upward=upward)
         outer, self._looks.present = self._looks.present, 0
         self._note_files(key)
         try:

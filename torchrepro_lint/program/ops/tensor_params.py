@@ -47,7 +47,11 @@ def param_tensor(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | 
 
 # What a network is given as data, by the names that are usual for it: no gradient flows back to it.
 _NUMBERS: Final = function_words("numbers_of_data")
-_DATA: Final = function_words("given_as_data")
+_MASKS_AND_PIXELS: Final = function_words("masks_and_pixels")
+
+
+def _says_data(name: str) -> bool:
+    return (_NUMBERS.fullmatch(name) or _MASKS_AND_PIXELS.fullmatch(name)) is not None
 
 
 def named_as_data(node: tree.Expr, found: Tensor | None) -> Tensor | None:
@@ -62,7 +66,7 @@ def named_as_data(node: tree.Expr, found: Tensor | None) -> Tensor | None:
 def _is_named_as_data(node: tree.Expr) -> bool:
     match node:
         case tree.Name(id=name):
-            return _DATA.fullmatch(name) is not None
+            return _says_data(name)
         case tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
             return _NUMBERS.fullmatch(name) is not None  # the masks in `outputs["masks"]` may be predicted
         case tree.Subscript(value=whole):
@@ -72,7 +76,7 @@ def _is_named_as_data(node: tree.Expr) -> bool:
 
 def _as_named(passed: Tensor | None, param: tree.Param) -> Tensor | None:
     """What calls pass for a parameter; where that does not show whether gradients flow to it, its name does."""
-    if passed is not None and passed.grad is None and _DATA.fullmatch(param.name):
+    if passed is not None and passed.grad is None and _says_data(param.name):
         return replace(passed, grad=False)
     return passed
 
@@ -89,7 +93,7 @@ def _as_annotated(param: tree.Param) -> Tensor:
                 names += [left, right]
             case tree.Subscript(index=index):
                 names.append(index)
-    return replace(SOME, grad=False) if _DATA.fullmatch(param.name) else SOME
+    return replace(SOME, grad=False) if _says_data(param.name) else SOME
 
 
 def _passed(tensors: Tensors, param: tree.Param, frame: Frame) -> Tensor | None:

@@ -129,6 +129,13 @@ class Parents:
                         return next(target for target, item in zip(targets, items, strict=True) if item is value)
         return None
 
+    def target_name(self, value: Node) -> str:
+        """The name, attribute or key that the value of an expression gets; none where it gets none of these."""
+        match self.target_of(value):
+            case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
+                return name
+        return ""
+
     def statement(self, node: Node) -> Node:
         """The statement in which a node is."""
         if isinstance(node, _STATEMENTS):

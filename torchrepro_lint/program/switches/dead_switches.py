@@ -46,7 +46,7 @@ class DeadSwitch:
 
     `misspelt`: no attribute of that name is read by torch; `unbound`: the name `cudnn` means nothing in the file;
     `assigned-over`: a function is replaced by a value; `not-called`: a function is named and not called; `compared`:
-    `==` stands in the place of `=`; `dropped`: a generator is made with a seed, and no name keeps it. `target` is the
+    `==` is written for `=`; `dropped`: a generator is made with a seed, and no name keeps it. `target` is the
     expression to repair. `gone`: the target's torch has no such function, and what guards the call hides that.
     """
 

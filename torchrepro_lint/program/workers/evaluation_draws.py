@@ -14,6 +14,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Instance, Site
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.calls_at import call_at
+from torchrepro_lint.program.running.epochs import says_evaluation
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.index_seeds import draws_left
@@ -57,16 +58,12 @@ def evaluation_draw(program: Program, loader: Loader) -> EvaluationDraw | None:
 
 
 def _name_of(program: Program, loader: Loader) -> str:
-    target = parents_of(program.ev, loader.facts).target_of(loader.call)
-    match target:
-        case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
-            return name
-    return ""
+    return parents_of(program.ev, loader.facts).target_name(loader.call)
 
 
 def _is_called_validation(program: Program, loader: Loader) -> bool:
     name = _name_of(program, loader)
-    return bool(function_words("says_evaluation").search(name)) and not function_words("means_training").search(name)
+    return says_evaluation(name) and not function_words("means_training").search(name)
 
 
 def _is_for_training(program: Program, loader: Loader) -> bool:
@@ -81,7 +78,7 @@ def _may_share_its_draws(loader: Loader) -> bool:
 
 
 def _surely_runs(program: Program, loader: Loader, draw: Effect) -> bool:
-    """Whether the way to a draw hangs on nothing that may ask for the training, and the task is not drawn itself."""
+    """Whether the way to a draw depends on nothing that may ask for the training, and the task is not drawn itself."""
     event = draw.event
     scopes = list(_scopes(program, draw))
     if not _is_augmentation(event.name, scopes) or len(loader.value("dataset")) != 1:

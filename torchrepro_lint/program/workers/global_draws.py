@@ -103,12 +103,8 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     order a network is evaluated, and what a worker draws, seldom matters.
     """
     words, parents = function_words("says_evaluation"), parents_of(program.ev, facts)
-    name = ""
-    match parents.target_of(call):
-        case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
-            pass
-        case None:
-            name = _name_around(parents, scope, call)
+    is_assigned = parents.target_of(call) is not None
+    name = parents.target_name(call) if is_assigned else _name_around(parents, scope, call)
     if function_words("means_training").search(name):
         return False
     if words.search(name) or function_words("only_looks").search(name):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import walk, words_in
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
@@ -67,7 +67,7 @@ def _asks_for_the_worker_alone(program: Program, value: Instance) -> bool:
     if any("random" in name or name.startswith("torch.distributed.") for name in names):
         return False  # a stream in a random order may be another one in each process
     scopes = {event.frame.scope for event in events if event.frame is not None}
-    return not any(_speaks_of_ranks(scope) for scope in (*scopes, *_methods(program, value)))
+    return not any(_mentions_ranks(scope) for scope in (*scopes, *_methods(program, value)))
 
 
 def _methods(program: Program, value: Instance) -> Iterator[Scope]:
@@ -76,21 +76,14 @@ def _methods(program: Program, value: Instance) -> Iterator[Scope]:
             yield from program.ev.class_frame(base).scope.children
 
 
-def _speaks_of_ranks(scope: Scope) -> bool:
+def _mentions_ranks(scope: Scope) -> bool:
     """Whether a name, a keyword or a text in a function is that of a rank, a node or a shard."""
     if not isinstance(scope.node, tree.FunctionDef):
         return False
-    names = [param.name for param in scope.node.params]
-    return any(_OF_RANKS.search(word) for word in (*names, *_words(expressions_in(scope.node.body))))
-
-
-def _words(roots: Iterable[tree.Expr]) -> Iterator[str]:
-    for node in walk(roots):
-        match node:
-            case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Const(value=str() as word):
-                yield word
-            case tree.Call(args=args):
-                yield from (arg.keyword for arg in args if arg.keyword is not None)
+    inside = list(expressions_in(scope.node.body))
+    keywords = (arg.keyword for call in walk(inside) if isinstance(call, tree.Call) for arg in call.args if arg.keyword)
+    words = (*(param.name for param in scope.node.params), *words_in(inside), *keywords)
+    return any(map(_OF_RANKS.search, words))
 
 
 def _is_given_a_part(program: Program, value: Instance) -> bool:
