@@ -120,6 +120,25 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
             "        torch.save({'model': m.state_dict(), 'epoch': e}, 'a')\n"
         ),
     ),
+    "functions that bind a global dict anew": (
+        40,
+        lambda count: HELD + "S = {}\n" + "".join(
+            f"def put{i}(v):\n    global S\n    S['k{i}'] = v\n    S = dict(S, k{(i + 1) % count}=v)\n"
+            f"def get{i}(): return S['k{i}']\nput{i}(Held())\n"
+            for i in range(count)
+        ) + "DataLoader(get0(), num_workers=2)\n",
+    ),
+    "samplers whose epoch nobody sets": (
+        40,
+        lambda count: "from torch.utils.data import DistributedSampler\n" + repeated(
+            "def f$(data):\n    sampler = DistributedSampler(data)\n    loader = DataLoader(data, sampler=sampler)\n"
+            "    for epoch in range(9):\n        for batch in loader: pass\nf$(1)\n"
+        )(count),
+    ),
+    "a test of many parts": (
+        100,
+        lambda count: "if " + " or ".join(f"a == {i}" for i in range(count)) + ":\n    torch.manual_seed(0)\n" + HELD + LOADER,
+    ),
     "seeds": (80, repeated("torch.manual_seed($)\nx$ = torch.rand(3)\n")),
     "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
 }  # fmt: skip
@@ -176,18 +195,3 @@ def test_twice_as_many_equal_lines_are_twice_the_work(tmp_path: Path, line: str)
         work(tmp_path, f"{HELD}x = g = Held()\n" + f"{line}\n" * count) for count in (400, 800, 1_600)
     )
     assert four_times - twice < 2.3 * (twice - once), (once, twice, four_times)
-
-
-def bound_anew(count: int) -> str:
-    return HELD + "S = {}\n" + "".join(
-        f"def put{i}(v):\n    global S\n    S['k{i}'] = v\n    S = dict(S, k{(i + 1) % count}=v)\n"
-        f"def get{i}(): return S['k{i}']\nput{i}(Held())\n"
-        for i in range(count)
-    ) + "DataLoader(get0(), num_workers=2)\n"  # fmt: skip
-
-
-def test_functions_that_bind_a_global_dict_anew_take_no_more_than_their_square(tmp_path: Path) -> None:
-    """Each of them may come after each: of the cube it would be eight times as much more."""
-    work(tmp_path, bound_anew(1))
-    once, twice, four_times = (work(tmp_path, bound_anew(count)) for count in (20, 40, 80))
-    assert four_times - twice < 6 * (twice - once), (once, twice, four_times)

@@ -47,15 +47,8 @@ def truth(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool | None:
         case tree.Unary(op="not", operand=operand):
             inner = truth(ev, operand, frame)
             return None if inner is None else not inner
-        case tree.Boolean(op=op, left=left, right=right):
-            first = truth(ev, left, frame)
-            decisive = op == "or"
-            if first is decisive:
-                return decisive
-            second = truth(ev, right, frame)
-            if second is decisive:
-                return decisive
-            return None if first is None or second is None else not decisive
+        case tree.Boolean(left=left):
+            return _with_right(ev, node, _of_left(ev, left, frame), frame)
         case tree.Compare(left=left, ops=(op,), comparators=(right,)):
             first_values, second_values = ev.values(left, frame), ev.values(right, frame)
             outcome = compare(op, first_values, second_values)
@@ -63,6 +56,41 @@ def truth(ev: Evaluator, node: tree.Expr, frame: Frame) -> bool | None:
         case tree.Name(id="TYPE_CHECKING") | tree.Attribute(attr="TYPE_CHECKING"):
             return False
     return agreed(truthiness(ev, value) for value in ev.values(node, frame))
+
+
+def _of_left(ev: Evaluator, left: tree.Expr, frame: Frame) -> bool | None:
+    """What the left side of an `and` or `or` is proven to be. In a long one each part is the left side of the next:
+    they are evaluated from the first on, and each answer is kept for the next and for who asks for that part alone.
+    """
+    if not isinstance(left, tree.Boolean):
+        return truth(ev, left, frame)
+    parts = [left]
+    while isinstance(parts[-1].left, tree.Boolean):
+        parts.append(parts[-1].left)
+    found: bool | None = None
+    for part in reversed(parts):
+        found = _kept(ev, part, frame)
+    return found
+
+
+def _kept(ev: Evaluator, part: tree.Boolean, frame: Frame) -> bool | None:
+    def compute() -> bool | None:
+        left = part.left
+        first = _kept(ev, left, frame) if isinstance(left, tree.Boolean) else truth(ev, left, frame)
+        return _with_right(ev, part, first, frame)
+
+    return ev.remembered(("truth", part, frame), compute, None)
+
+
+def _with_right(ev: Evaluator, node: tree.Boolean, first: bool | None, frame: Frame) -> bool | None:
+    """What an `and` or `or` is proven to be whose left side is proven to be `first`."""
+    decisive = node.op == "or"
+    if first is decisive:
+        return decisive
+    second = truth(ev, node.right, frame)
+    if second is decisive:
+        return decisive
+    return None if first is None or second is None else not decisive
 
 
 def agreed(answers: Any) -> bool | None:
@@ -200,7 +228,7 @@ def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
     """
     if ev.decide(path, frame) is False:
         return False
-    if any(_holds(ev, test, frame) is (not wanted) for test, wanted in tests_inside(ev, frame.facts, site)):
+    if any(holds(ev, test, frame) is (not wanted) for test, wanted in tests_inside(ev, frame.facts, site)):
         return False
     scope = frame.scope
     own = dict(path)
@@ -226,8 +254,8 @@ def _decide_arm(ev: Evaluator, branch: int, arm: str, frame: Frame) -> bool | No
     statement = frame.scope.branches.get(branch)
     match statement:
         case tree.If(test=test):
-            holds = _holds(ev, test, frame)
-            return None if holds is None else holds is (arm == "then")
+            outcome = holds(ev, test, frame)
+            return None if outcome is None else outcome is (arm == "then")
         case tree.Try():
             return True if arm == "try" else None
         case tree.Match(subject=subject, cases=cases):
@@ -235,7 +263,7 @@ def _decide_arm(ev: Evaluator, branch: int, arm: str, frame: Frame) -> bool | No
     return None
 
 
-def _holds(ev: Evaluator, test: tree.Expr, frame: Frame) -> bool | None:
+def holds(ev: Evaluator, test: tree.Expr, frame: Frame) -> bool | None:
     """What a test is proven to be."""
     within = ev.relevant(test, frame)
     return ev.remembered(("truth", test, within), lambda: truth(ev, test, within), None)

@@ -169,7 +169,11 @@ class Evaluator(Memory):
 
     def truth(self, node: tree.Expr, frame: Frame) -> bool | None:
         """Whether a condition holds, where that is proven; else None."""
-        return conditions.truth(self, node, frame)
+        return (
+            conditions.holds(self, node, frame)
+            if isinstance(node, tree.Boolean)
+            else conditions.truth(self, node, frame)
+        )
 
     def decide(self, path: ArmPath, frame: Frame) -> bool | None:
         """Whether a statement in these arms runs in the frame: proven to, proven not to, or None."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
@@ -50,10 +50,23 @@ _BUILTINS = frozenset(dir(builtins))
 def look_up(ev: Evaluator, name: str, site: int, frame: Frame) -> Values:
     """What `name` can be at `site`, by Python's rules of scope."""
     for current, place in frames_of_name(name, site, frame):
-        found, certain = _bound_here(ev, name, place, current)
+        if place == END and current.scope.parent is None:
+            found, certain = _bound_in_module(ev, name, current), True
+        else:
+            found, certain = _bound_here(ev, name, place, current)
         if found is not None and (certain or not isinstance(current.scope.node, tree.ClassDef)):
             return found
     return _beyond_bindings(ev, name, frame)
+
+
+def _bound_in_module(ev: Evaluator, name: str, module: Frame) -> Values | None:
+    """What a global name can be once its module has run; None if the module does not bind it. It is the same for all
+    functions that read it.
+    """
+    if name not in module.scope.bindings:
+        return None
+    nothing, anything = cast("Values | None", NOTHING), cast("Values | None", unknown())
+    return ev.remembered(("global", name, module), lambda: _bound_here(ev, name, END, module)[0], nothing, anything)
 
 
 def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Values | None, bool]:
@@ -282,7 +295,7 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
     """What `module.name` is: a global of the module, or a module below it."""
     if module.facts is not None:
         frame = ev.module_frame(module.facts)
-        found, _ = _bound_here(ev, name, END, frame)
+        found = _bound_in_module(ev, name, frame)
         if found:
             return found
     below = (

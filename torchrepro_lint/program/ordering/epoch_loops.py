@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -55,29 +56,67 @@ class EpochLoop:
         return self.run.site
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Iteration:
+    """A `for`, or a call that makes an iterator in a loop, and the objects made at one place that it goes through."""
+
+    facts: ModuleFacts
+    scope: Scope
+    node: tree.For | tree.Call
+    over: tuple[ExternalObject, ...]
+
+
 def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
     """The epoch loop in which a loader is gone through, where it can be seen; none that evaluates."""
     ev = program.ev
     for path in program.imports.ordered(program.imports.together(loader.facts.path)):
-        facts = program.facts(path) if program.project.holds(path, _LOOP) else None
-        if facts is None:
-            continue
-        places: list[tuple[Scope, tree.For | tree.Call]] = [
-            *_loops(program, facts),
-            *iterators_in_loops(program, facts),
-        ]
-        for scope, loop in places:
-            over = loop.iter if isinstance(loop, tree.For) else loop
-            for frame in contexts(ev, facts, scope):
-                if not _runs_over(program, over, frame, loader):
-                    continue
-                around = [
-                    run for way in ways(ev, facts, scope, loop.site) if (run := _epochs(program, way)) is not None
-                ]
-                if around:
-                    return EpochLoop(loop, facts, _of_loader(around, loader))
-                break
+        for place in _iterations(program, path).get(loader.site, ()):
+            if not any(_is_made_as(one, loader) for one in place.over):
+                continue
+            around = [
+                run
+                for way in ways(ev, place.facts, place.scope, place.node.site)
+                if (run := _epochs(program, way)) is not None
+            ]
+            if around:
+                return EpochLoop(place.node, place.facts, _of_loader(around, loader))
     return None
+
+
+def _iterations(program: Program, path: Path) -> dict[Site, list[_Iteration]]:
+    """The `for` loops and iterators in loops of a file, by the places that make what they go through."""
+    nothing: dict[Site, list[_Iteration]] = {}
+    return program.ev.on_its_own(("iterations", path), lambda: _find_iterations(program, path), nothing)
+
+
+def _find_iterations(program: Program, path: Path) -> dict[Site, list[_Iteration]]:
+    found: dict[Site, list[_Iteration]] = {}
+    facts = program.facts(path) if program.project.holds(path, _LOOP) else None
+    if facts is None:
+        return found
+    places: list[tuple[Scope, tree.For | tree.Call]] = [
+        *_loops(program, facts),
+        *iterators_in_loops(program, facts),
+    ]
+    for scope, node in places:
+        over = node.iter if isinstance(node, tree.For) else node
+        objects = _iterated_at(program, facts, scope, over)
+        for site in {one.site for one in objects if one.site is not None}:
+            made_there = tuple(one for one in ordered(objects) if one.site == site)
+            found.setdefault(site, []).append(_Iteration(facts, scope, node, made_there))
+    return found
+
+
+def _iterated_at(program: Program, facts: ModuleFacts, scope: Scope, over: tree.Expr) -> frozenset[ExternalObject]:
+    """The objects of libraries that an expression stands for where a loop goes through it, in any of its frames."""
+    nothing: frozenset[ExternalObject] = frozenset()
+    return program.ev.on_its_own(
+        ("iterated-at", over),
+        lambda: frozenset(
+            one for frame in contexts(program.ev, facts, scope) for one in _gone_through(program, over, frame)
+        ),
+        nothing,
+    )
 
 
 def _epochs(program: Program, way: Way) -> Repetition | None:
@@ -95,7 +134,7 @@ def restart_over(program: Program, loader: Loader) -> Restart | None:
         for one in restarts(program, facts) if facts is not None else ():
             if says_evaluation(one.scope.name) or facts is None:
                 continue
-            if any(_runs_over(program, one.over, frame, loader) for frame in contexts(program.ev, facts, one.scope)):
+            if any(_is_made_as(value, loader) for value in _iterated_at(program, facts, one.scope, one.over)):
                 return one
     return None
 
@@ -114,24 +153,23 @@ def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.F
                 yield scope, loop
 
 
-def _runs_over(program: Program, node: tree.Expr, frame: Frame, loader: Loader, depth: int = 0) -> bool:
-    """Whether a `for` iterates a loader: itself, or through `enumerate`, `tqdm` and the like, or through an object of
-    the project that goes through it.
+def _gone_through(program: Program, node: tree.Expr, frame: Frame, depth: int = 0) -> Iterator[ExternalObject]:
+    """What a `for` iterates: itself, or through `enumerate`, `tqdm` and the like, or through an object of the project
+    that goes through it.
     """
     match frame.scope.behind(node):
         case tree.Call(func=func, args=args) if called_name(func) in _AROUND and args and not args[0].star:
-            return any(_runs_over(program, arg.value, frame, loader, depth) for arg in args[:2])
+            for arg in args[:2]:
+                yield from _gone_through(program, arg.value, frame, depth)
+            return
     if not isinstance(node, (tree.Name, tree.Attribute, tree.Subscript, tree.Call)):
-        return False
-    values = program.ev.values(node, frame)
-    if any(isinstance(value, ExternalObject) and _is_made_as(value, loader) for value in values):
-        return True
-    return depth < _MAX_AROUND and any(
-        _runs_over(program, inner, method, loader, depth + 1)
-        for value in values
-        if isinstance(value, Instance)
-        for inner, method in _iterated_by(program, value)
-    )
+        return
+    for value in program.ev.values(node, frame):
+        if isinstance(value, ExternalObject):
+            yield value
+        elif isinstance(value, Instance) and depth < _MAX_AROUND:
+            for inner, method in _iterated_by(program, value):
+                yield from _gone_through(program, inner, method, depth + 1)
 
 
 def _is_made_as(value: ExternalObject, loader: Loader) -> bool:

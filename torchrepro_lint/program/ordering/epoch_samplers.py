@@ -43,6 +43,7 @@ class ForgottenEpoch:
 def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
     """The epoch loops over a shuffling DistributedSampler whose epoch nothing in the program sets."""
     found: dict[Site, ForgottenEpoch] = {}
+    drawing: dict[Site, list[Loader]] | None = None
     names = ordering_names("epoch_samplers")
     for group in (*all_calls(program, names), *([own] for own in own_samplers(program, names))):
         program.ev.begin_question()
@@ -53,7 +54,9 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
             or _is_taken_care_of(program, sampler.facts.path)
         ):
             continue
-        for loader in _loaders_over(program, sampler.site):
+        if drawing is None:
+            drawing = _loaders_by_sampler(program)
+        for loader in drawing.get(sampler.site, ()):
             loop = epoch_loop_over(program, loader) or restart_over(program, loader)
             if loop is not None:
                 one = ForgottenEpoch(sampler, loader, loop)
@@ -74,22 +77,29 @@ def _is_taken_care_of(program: Program, path: Path) -> bool:
     return uses_a_framework(program, related)
 
 
-def _loaders_over(program: Program, sampler: Site) -> Iterator[Loader]:
+def _loaders_by_sampler(program: Program) -> dict[Site, list[Loader]]:
+    """The loaders, one for each place that makes any, by the place that makes the sampler they draw from."""
+    found: dict[Site, list[Loader]] = {}
     for loaders in program.loader_sites:
+        seen: set[Site] = set()
         for loader in loaders:
+            program.ev.begin_question()
             given = loader.given("sampler")[0] | loader.given("batch_sampler")[0]
-            if any(_is_made_at(value, sampler) for value in given):
-                yield loader
-                break
+            for site in {site for value in given for site in _places_of(value)} - seen:
+                seen.add(site)
+                found.setdefault(site, []).append(loader)
+    return found
 
 
-def _is_made_at(value: object, site: Site) -> bool:
+def _places_of(value: object) -> Iterator[Site]:
+    """The places that make a sampler, and the one that a batch sampler is around."""
     if not isinstance(value, (ExternalObject, Instance)):
-        return False
-    if value.site == site:
-        return True
-    # A batch sampler around it.
+        return
+    if value.site is not None:
+        yield value.site
     held: list[Values] = [] if value.arguments is None else [*value.arguments.positional[:1]]
     if value.arguments is not None:
         held.extend(values for name, values, _ in value.arguments.keywords if name == "sampler")
-    return any(_is_made_at(inner, site) for values in held for inner in values)
+    for values in held:
+        for inner in values:
+            yield from _places_of(inner)

@@ -254,23 +254,20 @@ class BodyWalker(ABC):
 
     def _attribute_node(self, node: tree.Attribute, owner: tree.Expr, attr: str, frame: Frame, out: Found) -> None:
         ev = self.ev
-        for value in ordered(ev.values(owner, frame)):
-            if isinstance(value, (Instance, SuperValue)):
-                instance = value if isinstance(value, Instance) else value.receiver
-                if not isinstance(instance, Instance):
-                    continue
-                function = property_of(ev, instance, attr)
-                if function is not None:
-                    site = ev.site(node, frame)
-                    link = Link(site, f"reads the property {attr}")
-                    found = self.call(MethodValue(function, instance), Arguments(), site)
-                    out.extend(event.after(link) for event in found)
+        for value in ordered([one for one in ev.values(owner, frame) if isinstance(one, (Instance, SuperValue))]):
+            instance = value if isinstance(value, Instance) else value.receiver
+            if not isinstance(instance, Instance):
+                continue
+            function = property_of(ev, instance, attr)
+            if function is not None:
+                site = ev.site(node, frame)
+                link = Link(site, f"reads the property {attr}")
+                found = self.call(MethodValue(function, instance), Arguments(), site)
+                out.extend(event.after(link) for event in found)
 
     def _subscript_node(self, node: tree.Subscript, owner: tree.Expr, frame: Frame, out: Found) -> None:
         ev = self.ev
-        for value in ordered(ev.values(owner, frame)):
-            if not isinstance(value, (Instance, ExternalObject)):
-                continue
+        for value in ordered([one for one in ev.values(owner, frame) if isinstance(one, (Instance, ExternalObject))]):
             site = ev.site(node, frame)
             index = ev.values(node.index, frame)
             if isinstance(value, Instance):

@@ -296,12 +296,11 @@ class Walker(BodyWalker):
                 return
 
     def iterated(self, values: Values) -> Iterator[Event]:
-        for value in ordered(values):
-            if isinstance(value, Instance):
-                for name in ("__iter__", "__next__"):
-                    for method in ordered(self.ev.attribute(value, name)):
-                        if isinstance(method, MethodValue):
-                            yield from self.call(method, Arguments(), None)
+        for value in ordered([one for one in values if isinstance(one, Instance)]):
+            for name in ("__iter__", "__next__"):
+                for method in ordered(self.ev.attribute(value, name)):
+                    if isinstance(method, MethodValue):
+                        yield from self.call(method, Arguments(), None)
 
 
 def _draws_when_called(value: ExternalObject) -> bool:
