@@ -15,5 +15,5 @@ endings.py           only for a region
 
 The environment:
 environment.py       variables that a program sets
-late_environment.py  after what reads them; cuda_use.py: when that is
+late_environment.py  after what reads them; cuda_use.py and cublas_use.py: when that is
 """

@@ -7,7 +7,7 @@ What it does
     - an assignment to a function (`torch.manual_seed = 100`), or a function that is named but not called
       (`torch.manual_seed`);
     - `==` instead of `=`;
-    - `torch.set_deterministic` in a `try` or under `hasattr`;
+    - `torch.set_deterministic` in a `try`, under `hasattr` or in `contextlib.suppress`;
     - a generator that is made with a seed and not kept (`np.random.default_rng(seed)` as a statement);
     - `cudnn` without an import;
     - an option `--seed` of the command line that nothing reads.

@@ -97,6 +97,7 @@ from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
+from torchrepro_lint.program.switches.dead_switches import seeded_generator_in
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
@@ -125,7 +126,9 @@ class PartiallySeeded(Rule):
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
             if fix is not None and (_is_for_draws_below(program, found.block) or _is_for_its_cell(program, found)):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
-            yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
+            yield self.finding(
+                program, found.block.site, _message(found), _trace(program, found), fix=fix, declined=declined
+            )
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
             message = f"`{one.seed.name}` seeds this process, not those that start here, which draw from {drawn}"
@@ -196,12 +199,18 @@ def _trace_of_processes(one: UnseededProcesses) -> list[Link]:
     return branches((Link(one.seed.site, f"seeds: {one.seed.name}"),), *_drawn(one.draws))
 
 
-def _trace(found: PartialSeeding) -> list[Link]:
+def _trace(program: Program, found: PartialSeeding) -> list[Link]:
     seeds = Link(found.block.site, f"seeds: {found.block.name}")
     arm = (
         [Link(found.other_arm.site, "torch is seeded in the other branch only")] if found.other_arm is not None else []
     )
-    return branches((seeds, *arm), *_drawn(found.missing))
+    paths = dict.fromkeys((found.block.site.path, *(draw.event.site.path for _, draw, _ in found.missing)))
+    others = [
+        Link(made[1], f"makes a generator of its own: {_WORDS[rng]} does not draw from it")
+        for rng, _, _ in found.missing
+        if (made := next(filter(None, (seeded_generator_in(program, path, rng) for path in paths)), None)) is not None
+    ]
+    return branches((seeds, *arm, *others), *_drawn(found.missing))
 
 
 def _drawn(draws: Sequence[tuple[str, Effect, tuple[Link, ...]]]) -> Iterator[tuple[Link, ...]]:
