@@ -59,6 +59,8 @@ Not reported
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
       (`val_data`), or of the files of all programs that make it (`eval.py`); numbers of what a function extracts
       features from (`extract_features`), which keeps them with the features: reported in the `strict` profile only.
+    - Further listings of a function that decide the same: the trace of the first names them, its fix sorts all, and
+      the `strict` profile reports each.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only, unless the draw that splits them has a seed of its own (`RandomState(4).shuffle(files)`). Numbers by
@@ -72,7 +74,7 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Final
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
@@ -88,6 +90,7 @@ from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 #: Classes of data sets for an evaluation, by a word of their names.
 _EVALUATES: Final = function_words("evaluation_classes")
@@ -109,6 +112,10 @@ class UnsortedDirectoryListing(Rule):
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: what a function lists for one use."""
         listings = list(unsorted_listings(program))
         all_are_told = program.strict or program.is_chosen(self.code, self.name)
         sites = frozenset(
@@ -119,7 +126,7 @@ class UnsortedDirectoryListing(Rule):
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
             # a draw with a seed of its own was meant to give the same everywhere.
             order = one.sink.kind in ("samples", "split") and not _is_to_be_fixed(program, one)
-            yield self.finding(
+            found = self.finding(
                 program,
                 one.site,
                 _message(one),
@@ -128,6 +135,12 @@ class UnsortedDirectoryListing(Rule):
                 declined=declined,
                 about_control=order,
                 seldom_matters=_seldom_matters(program, one),
+            )
+            place = place_of(program.ev, one.site)
+            scope = place.scope if place is not None and place.scope.parent is not None else None
+            yield (
+                (one.site.path, id(scope), one.sink.kind, one.sink.chain[-1].site) if scope is not None else None,
+                found,
             )
 
 

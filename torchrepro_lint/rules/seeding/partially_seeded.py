@@ -75,7 +75,8 @@ Not reported
       environment.
     - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split, or before
       some of the data are chosen (`np.random.choice(..., replace=False)`): it keeps the split or the choice.
-    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
+    - Tests, the `__main__` block of a module that others import, and the only seed of a program where it is `random`'s
+      or NumPy's and a module sets it as it is imported: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#python
@@ -121,13 +122,20 @@ class PartiallySeeded(Rule):
         for found in partial_seedings(program):
             missing = [rng for rng, _, _ in found.missing]
             reason = _LATE if found.comes_late else _OF_ITS_FUNCTION if found.is_of_its_function else None
-            if reason is None and _is_of_a_module(program, found):
+            of_a_module = _is_of_a_module(program, found)
+            if reason is None and of_a_module:
                 reason = _OF_A_MODULE
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
             if fix is not None and (_is_for_draws_below(program, found.block) or _is_for_its_cell(program, found)):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
             yield self.finding(
-                program, found.block.site, _message(found), _trace(program, found), fix=fix, declined=declined
+                program,
+                found.block.site,
+                _message(found),
+                _trace(program, found),
+                fix=fix,
+                declined=declined,
+                seldom_matters=of_a_module and "torch" not in found.block.seeds,
             )
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
