@@ -59,7 +59,7 @@ Fix safety
     - if the function seeds the missing generator only when its callers ask for it;
     - if the draw comes before the other seeds;
     - if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere;
-    - if it is the only seed, and a module sets it where it is imported.
+    - if a module sets the seed where it is imported, and it is the only one there, or what imports it seeds the rest.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
@@ -144,14 +144,20 @@ class PartiallySeeded(Rule):
 
 
 def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
-    """Whether the one generator that is seeded is so where a module is imported that is no program: `np.random.seed(0)`
-    above the class of a transform.
+    """Whether the seed is set where a module is imported that is no program (`np.random.seed(0)` above the class of a
+    transform): as the only one of the file, or while a file that imports it seeds what is missing there, which another
+    seed in the module would set as well, before or after.
     """
     frame = found.block.frame
     if frame.scope is not frame.facts.scope or not tries_itself_out(program, frame.facts.path):
         return False
-    beside = [one for one in program.evidence_of("seed") if one.site.path == found.block.site.path]
-    return len({rng for one in beside for rng in one.seeds} & _WORDS.keys()) == 1
+    seeds = program.evidence_of("seed")
+    beside = [one for one in seeds if one.site.path == found.block.site.path]
+    if len({rng for one in beside for rng in one.seeds} & _WORDS.keys()) == 1:
+        return True
+    importing = program.imports.above(frame.facts.path) - {frame.facts.path}
+    missing = {rng for rng, _, _ in found.missing}
+    return any(one.site.path in importing and not missing.isdisjoint(one.seeds) for one in seeds)
 
 
 def _is_for_draws_below(program: Program, block: Evidence) -> bool:
