@@ -123,7 +123,7 @@ class PartiallySeeded(Rule):
             missing = [rng for rng, _, _ in found.missing]
             reason = _LATE if found.comes_late else _OF_ITS_FUNCTION if found.is_of_its_function else None
             of_a_module = _is_of_a_module(program, found)
-            if reason is None and of_a_module:
+            if reason is None and (of_a_module or _is_beside_seeds_of_importers(program, found)):
                 reason = _OF_A_MODULE
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
             if fix is not None and (_is_for_draws_below(program, found.block) or _is_for_its_cell(program, found)):
@@ -144,20 +144,29 @@ class PartiallySeeded(Rule):
 
 
 def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
-    """Whether the seed is set where a module is imported that is no program (`np.random.seed(0)` above the class of a
-    transform): as the only one of the file, or while a file that imports it seeds what is missing there, which another
-    seed in the module would set as well, before or after.
+    """Whether the one generator that is seeded is so where a module is imported that is no program: `np.random.seed(0)`
+    above the class of a transform.
     """
-    frame = found.block.frame
-    if frame.scope is not frame.facts.scope or not tries_itself_out(program, frame.facts.path):
+    if not _is_set_by_an_import(program, found):
         return False
-    seeds = program.evidence_of("seed")
-    beside = [one for one in seeds if one.site.path == found.block.site.path]
-    if len({rng for one in beside for rng in one.seeds} & _WORDS.keys()) == 1:
-        return True
-    importing = program.imports.above(frame.facts.path) - {frame.facts.path}
+    beside = [one for one in program.evidence_of("seed") if one.site.path == found.block.site.path]
+    return len({rng for one in beside for rng in one.seeds} & _WORDS.keys()) == 1
+
+
+def _is_beside_seeds_of_importers(program: Program, found: PartialSeeding) -> bool:
+    """Whether the seed is set where a module is imported, and a file that imports it seeds what is missing there: the
+    module would set that as well, before or after.
+    """
+    if not _is_set_by_an_import(program, found):
+        return False
+    importing = program.imports.above(found.block.site.path) - {found.block.site.path}
     missing = {rng for rng, _, _ in found.missing}
-    return any(one.site.path in importing and not missing.isdisjoint(one.seeds) for one in seeds)
+    return any(one.site.path in importing and not missing.isdisjoint(one.seeds) for one in program.evidence_of("seed"))
+
+
+def _is_set_by_an_import(program: Program, found: PartialSeeding) -> bool:
+    frame = found.block.frame
+    return frame.scope is frame.facts.scope and tries_itself_out(program, frame.facts.path)
 
 
 def _is_for_draws_below(program: Program, block: Evidence) -> bool:
