@@ -34,10 +34,19 @@ def command(*words: str, folder: Path, name: str = "verify", **environment: str)
 def answer(*words: str, folder: Path) -> tuple[int, dict[str, Any]]:
     """The exit status, and the first answer of the JSON output."""
     ran = command("--output-format", "json", *words, folder=folder)
+    return ran.returncode, _read(ran)[0]
+
+
+def answers(*words: str, folder: Path, **environment: str) -> list[dict[str, Any]]:
+    """All answers of the JSON output: that of the plain runs, and one for each thing that was varied."""
+    return _read(command("--output-format", "json", *words, folder=folder, **environment))
+
+
+def _read(ran: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     assert ran.stdout, ran.stderr
-    answers = json.loads(ran.stdout)
-    assert isinstance(answers, list)
-    return ran.returncode, answers[0]
+    read = json.loads(ran.stdout)
+    assert isinstance(read, list)
+    return read
 
 
 def script(folder: Path, text: str, name: str = "train.py") -> Path:

@@ -73,6 +73,28 @@ def test_loaders_and_workers_that_repeat_each_other() -> None:
     assert before.broken_by(record(workers("e", "f"))) is None
 
 
+def test_loaders_that_share_a_generator() -> None:
+    """How often one is gone through must not change the other; one loader that is made anew may keep its generator."""
+
+    def held(*generators: int, lines: tuple[int, ...]) -> list[Entry]:
+        made = zip(generators, lines, strict=True)
+        return [
+            replace(entry, place=Place("train.py", line), detail={**entry.detail, "generator": generator})
+            for number, (generator, line) in enumerate(made)
+            for entry in batches("abcdef"[number], loader=number)
+        ]
+
+    plain = [batches("abcdef"[number], loader=number) for number in (0, 1)]
+    before = contract([*plain[0], *plain[1]], [*plain[1], *plain[0]])
+    assert "no loader takes its order from the generator of another one" in before.checks
+    said = "loader 0 and loader 1 would draw from one generator: how often one is gone through changes the other"
+    assert before.broken_by(record(held(0, 0, lines=(8, 12)))) == said
+    assert before.broken_by(record(held(0, 1, lines=(8, 12)))) is None
+    assert before.broken_by(record(held(0, 0, lines=(8, 8)))) is None
+    shares = contract(held(0, 0, lines=(8, 12)), held(0, 0, lines=(8, 12)))
+    assert shares.broken_by(record(held(0, 0, lines=(9, 13)))) is None
+
+
 def test_a_seed_that_goes() -> None:
     before = contract([seeded(1)], [seeded(1)])
     said = "torch.manual_seed would no longer be called with 1, as it is in the script"

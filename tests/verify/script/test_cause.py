@@ -282,3 +282,50 @@ def test_the_call_of_hash_that_gave_another_number() -> None:
     found = with_hash(unexplained, first, second)
     assert (found.why, found.at[0].kind, found.place) == ("hash", "hash", Place("/project/train.py", 3))
     assert with_hash(unexplained, first, first).at == unexplained.at
+
+
+def test_an_rng_in_the_same_state_is_not_at_fault_for_what_is_drawn_from_it() -> None:
+    """How much is drawn from torch was drawn from another generator, which is followed."""
+
+    def run(seed: str, width: str) -> list[Entry]:
+        own = {"object": 1}
+        return [
+            seeded("torch.manual_seed", "0"),
+            seeded("numpy.random.RandomState", "other", detail={"object": 0}),
+            seeded("numpy.random.RandomState", seed, detail={**own, "entropy": True}),
+            replace(
+                drawn("numpy.random.RandomState.randint", seed, width, "numpy.random.RandomState"),
+                detail={"rng": "numpy.random.RandomState", "state": seed, **own},
+            ),
+            drawn("aten.uniform_", "zero", f"zero, {width} later", "torch"),
+            drawn("aten.uniform_", f"zero, {width} later", f"later by {width}", "torch"),
+            op("aten.mm", f"later by {width}", f"product {width}", (f"later by {width}",)),
+        ]
+
+    found = cause(run("a", "4"), run("b", "9"))
+    assert (found.why, found.rng) == ("seed", "numpy.random.RandomState")
+    assert found.seed is not None and found.seed[0].output == "a"
+
+
+def test_an_rng_in_the_same_state_and_nothing_else() -> None:
+    def run(width: str) -> list[Entry]:
+        draw = drawn("aten.uniform_", "zero", f"zero, {width} later", "torch")
+        return [seeded("torch.manual_seed", "0"), draw, op("aten.mm", width, f"product {width}", (width,))]
+
+    found = cause(run("4"), run("9"))
+    assert (found.why, found.at[0].name) == ("arguments", "aten.uniform_")
+
+
+def test_memory_that_nothing_has_written() -> None:
+    def run(found: str) -> list[Entry]:
+        at = Place("/train.py", 4)
+        return [
+            Entry("memory", "aten.empty", step=0, output=found, place=at),
+            Entry("memory", "aten.empty", step=0, output=f"unread {found}", place=at),
+            op("aten.cat", found, f"both {found}", (found,)),
+            op("aten.mm", f"both {found}", f"product {found}", (f"both {found}",)),
+        ]
+
+    found = cause(run("junk"), run("scrap"))
+    assert (found.why, found.at[0].name, found.place) == ("memory", "aten.empty", Place("/train.py", 4))
+    assert found.chain[-1][0].name == "aten.cat"

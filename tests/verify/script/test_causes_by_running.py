@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from verify_runs import answer, line_of, script
+from verify_runs import answer, answers, line_of, script
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.verify
@@ -92,3 +92,69 @@ def test_classes_numbered_from_a_set_beside_memory_that_nothing_has_written(tmp_
     assert (status, cause["why"]) == (1, "hash"), found["verdict"]
     assert cause["first"]["place"]["row"] == line_of(path, "labels = ")
     assert cause["finding"]["code"] == "TRL208"
+
+
+def test_a_generator_of_its_own_decides_how_much_is_drawn_from_another(tmp_path: Path) -> None:
+    """NumPy's generators tell what they were made from, each its own."""
+    text = """
+        import sys
+        import time
+        import numpy as np
+        import torch
+
+        seeded = np.random.RandomState(7)
+        if sys.argv[1] == "system":
+            own = np.random.RandomState()
+        else:
+            own = np.random.Generator(np.random.PCG64(time.time_ns()))
+        torch.manual_seed(0)
+        width = int(own.uniform(2, 900))
+        torch.randn(width).sum()
+        """
+    path = script(tmp_path, text)
+    for name, line, words in (
+        ("system", "RandomState()", "seeds from the operating system"),
+        ("clock", "PCG64", "in one run and"),
+    ):
+        status, found = answer("train.py", "--", name, folder=tmp_path)
+        cause = found["cause"]
+        assert (status, cause and cause["why"]) == (1, "seed"), found["verdict"]
+        assert cause["first"]["place"]["row"] == line_of(path, "width = ")
+        assert cause["seed"][0]["place"]["row"] == line_of(path, line)
+        assert words in cause["words"] and cause["finding"]["code"] == "TRL503"
+
+
+def test_parameters_that_nothing_initialises(tmp_path: Path) -> None:
+    """Two runs may find the same in memory; with other bytes in it they part, at what made the parameter."""
+    text = """
+        import torch
+        from torch import nn
+
+
+        class Head(nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.first = nn.Parameter(torch.ones(4, 8))
+                self.late = nn.Parameter(torch.empty(4, 8))
+
+            def forward(self, x):
+                return torch.cat([self.first, self.late]) @ x
+
+
+        print(Head()(torch.ones(8)).sum().item())
+        """
+    path = script(tmp_path, text)
+    ran = answers("--perturb", "memory", "train.py", folder=tmp_path, MALLOC_PERTURB_="42")
+    cause = ran[-1]["cause"]
+    assert cause is not None, ran[-1]["verdict"]
+    assert (cause["why"], cause["first"]["place"]["row"]) == ("memory", line_of(path, "torch.empty"))
+    assert cause["rules"] == ["TRL403"] and cause["finding"]["code"] == "TRL403"
+
+
+def test_a_program_that_only_prints(tmp_path: Path) -> None:
+    for name in "abcde":
+        (tmp_path / f"{name}.png").touch()
+    script(tmp_path, "import glob\nfirst = glob.glob('*.png')[0]\nprint(first)\n")
+    plain, varied = answers("--perturb", "listing", "train.py", folder=tmp_path)
+    assert plain["outcome"] == "agreed" and plain["compared"] == {"print": 1}
+    assert varied["outcome"] == "differed" and varied["met"][0]["row"] == 2

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from torchrepro_lint.verify.script.cause import Cause, Why
+from torchrepro_lint.verify.script.compare import Comparison, Divergence
 from torchrepro_lint.verify.script.entries import Entry, Header, Place
 from torchrepro_lint.verify.script.findings import Link, link, rules_for
 from torchrepro_lint.verify.script.launch import Run
@@ -92,6 +94,7 @@ def draw_in(process: str, rng: str, why: Why = "unseeded", name: str = "numpy.ra
     ("cause", "varied", "rules"),
     [
         (draw_in("main", "numpy", nothing_seeds=True), None, ("TRL501", "TRL305")),
+        (draw_in("main", "torch", nothing_seeds=True), None, ("TRL501", "TRL305")),
         (draw_in("main", "numpy"), None, ("TRL502", "TRL504", "TRL305")),
         (draw_in("worker 0 of loader 0", "numpy.random.Generator", "state"), "workers", ("TRL107",)),
         (draw_in("worker 0 of loader 0", "torch", "state", "aten.rand"), "workers", ("TRL201", "TRL101", "TRL110")),
@@ -101,10 +104,83 @@ def test_the_rule_is_that_of_the_cause(cause: Cause, varied: str | None, rules: 
     assert rules_for(Result(Outcome.DIFFERED, ("train.py",), (), cause=cause, perturbation=varied)) == rules
 
 
+@pytest.mark.parametrize(
+    ("package", "code"), [("optuna/samplers", "TRL510"), ("gymnasium/utils", "TRL511"), ("scipy/stats", "TRL503")]
+)
+def test_the_rule_is_that_of_the_library_that_made_the_generator(package: str, code: str) -> None:
+    made = Entry("seed", "numpy.random.RandomState", via=Place(f"/site-packages/{package}/made.py", 20))
+    cause = draw_in("main", "numpy.random.RandomState", "seed", seed=(made, made))
+    assert rules_for(Result(Outcome.DIFFERED, ("train.py",), (), cause=cause))[0] == code
+
+
+def test_a_seed_that_no_generator_keeps_is_named_where_nothing_else_explains_a_draw(write) -> None:
+    text = """\
+        import random
+        import torch
+
+        torch.manual_seed(0)
+        random.Random(0)
+        weight = torch.full((2,), random.random(), requires_grad=True)
+        torch.optim.SGD([weight], lr=0.1).step()
+        """
+    path = write({"pyproject.toml": "", "train.py": text}) / "train.py"
+    entry = Entry("draw", "random.random", place=Place(str(path), 6), detail={"rng": "random"})
+    for rng, code in (("random", "TRL305"), ("numpy", None)):
+        found = link(Result(Outcome.DIFFERED, ("train.py",), (), cause=Cause("unseeded", (entry, entry), rng)))
+        assert (found and (found.finding.code, found.finding.location.start.row)) == (code and (code, 5))
+
+
+def test_a_checkpoint_that_lacks_something_is_named_where_a_training_is_resumed(write) -> None:
+    path = write({"pyproject.toml": "", "train.py": RESUMES}) / "train.py"
+    entry = Entry("parameter", "SGD 0", step=3, place=Place(str(path), 19))
+    comparison = Comparison(Divergence("main", entry, entry, "result"), Counter(), 0)
+    lost = Result(
+        Outcome.DIFFERED,
+        ("a",),
+        (),
+        None,
+        None,
+        comparison,
+        perturbation="resume",
+        lost_settings=("the epoch of StepLR",),
+    )
+    found = link(lost)
+    assert found is not None and not found.proven and found.finding.code == "TRL211"
+
+
+RESUMES = """\
+    import argparse
+    import torch
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--resume")
+    args = parser.parse_args()
+    torch.manual_seed(0)
+    model = torch.nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    scheduler = torch.optim.lr_scheduler.StepLR(optimizer, 1)
+    start = 0
+    if args.resume:
+        state = torch.load(args.resume)
+        model.load_state_dict(state["model"])
+        optimizer.load_state_dict(state["optimizer"])
+        start = state["epoch"] + 1
+    for epoch in range(start, 4):
+        model(torch.ones(2)).sum().backward()
+        optimizer.step()
+        scheduler.step()
+        torch.save(
+            {"model": model.state_dict(), "optimizer": optimizer.state_dict(), "epoch": epoch}, "checkpoint.pt"
+        )
+    """
+
+
 def test_dropout_while_gradients_are_off_is_said() -> None:
     via = Place("/site-packages/torch/nn/functional.py", 1, "dropout")
     evaluates = draw_in("main", "torch", name="aten.bernoulli_", detail={"grad": False}, via=via)
     assert "is `model.eval()` missing?" in reason(evaluates)
+    asks = draw_in("main", "torch", name="aten.bernoulli_", detail={"grad": False, "evaluates": True}, via=via)
+    assert "missing" not in reason(asks) and "without `training=self.training`" in reason(asks)
     trains = draw_in("main", "torch", name="aten.bernoulli_", via=via)
     draws = draw_in("main", "torch", name="aten.bernoulli_", detail={"grad": False})
     assert not any("eval()" in reason(one) for one in (trains, draws))

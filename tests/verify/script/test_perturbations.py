@@ -80,6 +80,16 @@ def test_two_entries_are_always_exchanged(tmp_path: Path) -> None:
         assert run("import os; told(os.listdir())", "listing", seed, tmp_path) == [[plain[::-1], 1]]
 
 
+def test_neither_the_first_nor_the_last_entry_stays(tmp_path: Path) -> None:
+    """A program may take one of them alone."""
+    for number in range(3):
+        (tmp_path / str(number)).touch()
+    ((plain, _),) = run("import os; told(os.listdir())", folder=tmp_path)
+    for seed in range(1, 7):
+        (((first, *_, last), _),) = run("import os; told(os.listdir())", "listing", seed, tmp_path)
+        assert first != plain[0] and last != plain[-1]
+
+
 def test_listings_that_are_no_data_stay_as_they_are(tmp_path: Path) -> None:
     (tmp_path / "alone").touch()
     program = """
@@ -216,6 +226,9 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert environment("hashseed", 1) == {"PYTHONHASHSEED": "1"}
     monkeypatch.setenv("PYTHONHASHSEED", "7")
     assert environment(None, 0) == {"PYTHONHASHSEED": "7"} != environment("hashseed", 1)
+    assert environment("memory", 1)["MALLOC_PERTURB_"] == "42"
+    monkeypatch.setenv("MALLOC_PERTURB_", "42")
+    assert environment("memory", 1)["MALLOC_PERTURB_"] == "43"
     monkeypatch.setenv("OMP_NUM_THREADS", "4")
     assert environment("threads", 1)["OMP_NUM_THREADS"] == "1"
     monkeypatch.setenv("OMP_NUM_THREADS", "1")

@@ -14,7 +14,7 @@ from torchrepro_lint.verify.script.compare import compare
 from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, Entry, Header
 from torchrepro_lint.verify.script.perturbations import RESUME, named
 from torchrepro_lint.verify.script.record import Record
-from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_settings, lost_states
+from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_settings, lost_states, repeated
 
 
 def record(epochs: Sequence[int], torch_states: Sequence[str] = ()) -> Record:
@@ -116,3 +116,21 @@ def test_weights_that_the_second_half_begins_with_are_not_compared() -> None:
         going_on = replace(second, entries=(weights(0, "x"), *second.entries, weights(2, output)))
         divergence = compare(in_one_go(whole), joined(first, going_on)).divergence
         assert (divergence is None) == (output == "b")
+
+
+def test_a_second_half_that_goes_on_from_a_checkpoint_before_the_end_of_the_first() -> None:
+    """The steps after the checkpoint are made again: they are held against the training in one go once."""
+    first, second = record([0, 1]), record([1, 2])
+    second = replace(
+        second, entries=(replace(second.entries[0], output="0 1"), *second.entries[1:])
+    )  # the parameters after the second step of epoch 0
+    assert repeated(first, second) == (2, 4)
+    assert compare(in_one_go(record([0, 1, 2])), joined(first, second)).divergence is None
+
+
+def test_a_loader_that_begins_its_pass_again() -> None:
+    """A checkpoint in the middle of an epoch, from which the whole epoch is gone through again."""
+    whole, half = record([0, 1]), record([0])
+    first = replace(half, entries=half.entries[:5])  # one step of two
+    assert lost_settings(whole, first, record([0])) == ("the loader's next batch is 1 in one go and 0 after resuming",)
+    assert lost_settings(whole, half, record([1])) == ()

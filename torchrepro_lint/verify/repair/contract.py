@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from itertools import combinations
 from typing import TypeAlias
 
-from torchrepro_lint.verify.repair.streams import Epochs, Stream, seeds, streams, work
+from torchrepro_lint.verify.repair.streams import Epochs, Stream, seeds, shared_generators, streams, work
 from torchrepro_lint.verify.script.between_ranks import between_ranks
 from torchrepro_lint.verify.script.entries import Entry
 from torchrepro_lint.verify.script.record import Record
@@ -34,6 +34,8 @@ class Contract:
         told = ["the script does as much work as before"]
         if any(len(passes) > 1 for passes in _passes(self._streams[0]).values()):
             told.append("no epoch, loader or worker repeats another one where none did")
+        if len({stream.name for stream in self._streams[0] if stream.about == "order"}) > 1:
+            told.append("no loader takes its order from the generator of another one")
         if self._seeds():
             told.append("the seeds that it sets are those of before")
         if self._runs[0].header.ranks > 1:
@@ -50,6 +52,10 @@ class Contract:
             kind = next(kind for kind in (*before[0], *now) if before[0][kind] != now[kind])
             yield f"the script would do other work: {now[kind]} of kind {kind} in place of {before[0][kind]}"
         yield from self._repeated(streams(run))
+        shared = sorted(shared_generators(run) - shared_generators(self._runs[0]))
+        if shared:
+            one, other = shared[0]
+            yield f"{one} and {other} would draw from one generator: how often one is gone through changes the other"
         missing = [entry for key, entry in self._seeds().items() if key not in seeds(run)]
         if missing:
             yield f"{missing[0].name} would no longer be called with {missing[0].shown}, as it is in the script"

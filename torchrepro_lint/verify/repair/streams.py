@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Literal, TypeAlias
 
 from torchrepro_lint.verify.script.compare import is_worker
-from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, Entry, Kind
+from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, Entry, Kind, Place
 from torchrepro_lint.verify.script.record import Record
 
 # An order of samples, the data of batches, the generators of a worker or of the process, the first weights.
@@ -66,6 +67,22 @@ def streams(record: Record) -> dict[Stream, Epochs]:
                 for name, state in entry.detail.items():
                     add(Stream(about, entry.process, name), epoch, state)
     return {stream: {epoch: tuple(values) for epoch, values in epochs.items()} for stream, epochs in found.items()}
+
+
+def shared_generators(record: Record) -> set[tuple[str, str]]:
+    """The pairs of loaders of the main process that hold one generator, and are gone through at different lines: a
+    loader that is made anew for each epoch is gone through at one line.
+    """
+    held: dict[object, dict[str, Place | None]] = {}
+    for entry in record.of_process(MAIN):
+        if entry.kind == "batch" and (generator := entry.detail.get("generator")) is not None:
+            held.setdefault(generator, {}).setdefault(f"loader {entry.detail.get('loader')}", entry.place)
+    return {
+        (one, other)
+        for loaders in held.values()
+        for one, other in combinations(sorted(loaders), 2)
+        if loaders[one] != loaders[other]
+    }
 
 
 def work(record: Record) -> Counter[str]:

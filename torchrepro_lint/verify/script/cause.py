@@ -26,23 +26,28 @@ Why: TypeAlias = Literal[
     "state",  # an RNG whose state had differed before; how it was seeded is not seen
     "worker",  # the RNG of another worker: each run has had the batch made by another one
     "draws",  # an RNG that was seeded alike, and had been drawn from differently before
+    "arguments",  # an RNG in the same state that another number was drawn from, or in another way
     "order",  # the sampler asked for other indices, and no draw explains it
     "data",  # the same indices, another batch, and no draw explains it
     "flow",  # the runs did different things, and no draw explains it
     "outside",  # the difference came from what is not watched
     "completion",  # results are taken in the order in which they are finished
     "hash",  # the order of a set, or a number of `hash`: with one PYTHONHASHSEED the runs agree
+    "memory",  # memory is read that nothing has written
     "varied",  # what a perturbation varies
 ]
 Content: TypeAlias = tuple[str, str]  # of a tensor, in both runs
-UNEXPLAINED: frozenset[Why] = frozenset({"order", "data", "flow", "outside"})  # it is seen where, and not why
+UNEXPLAINED: frozenset[Why] = frozenset(
+    {"order", "data", "flow", "outside", "arguments"}
+)  # it is seen where, and not why
 
 _THREAD = re.compile(r", thread [^,]+$")
 _SEEDED_BY = {
     "random": ("random.seed",),
     "random.Random": ("random.Random.seed",),
     "numpy": ("numpy.random.seed",),
-    "numpy.random.Generator": ("numpy.random.default_rng",),
+    "numpy.random.Generator": ("numpy.random.default_rng", "numpy.random.Generator"),
+    "numpy.random.RandomState": ("numpy.random.RandomState",),
     "torch": ("torch.manual_seed", "torch.seed"),
     "torch cuda": (
         "torch.manual_seed",
@@ -54,10 +59,8 @@ _SEEDED_BY = {
     ),
 }
 
-_GLOBAL_SEEDS = frozenset(name for names in _SEEDED_BY.values() for name in names) - {
-    "random.Random.seed",
-    "numpy.random.default_rng",
-}
+_OF_OBJECTS = ("random.Random", "numpy.random.Generator", "numpy.random.RandomState")
+_GLOBAL_SEEDS = frozenset(name for rng, names in _SEEDED_BY.items() if rng not in _OF_OBJECTS for name in names)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +170,7 @@ def _of_worker(first: Record, second: Record, worker: str, seen: Pair) -> Cause 
         return Cause("operation", walked.differed, chain=(seen,))
     made = _maker(walked, walked.differed) if walked.differed else None
     drawn = made if made is not None and made[0].kind == "draw" else walked.last_draw
-    return None if drawn is None else _of_draw(first, second, drawn, (seen,))
+    return None if drawn is None else _of_draw(first, second, drawn, (seen,), walked.draws)
 
 
 def _of_two_workers(first: tuple[Record, str], second: tuple[Record, str], seen: Pair) -> Cause | None:
@@ -190,12 +193,14 @@ def _of_process(first: Record, second: Record, process: str, seen: Pair) -> Caus
         return _of_batch(first, second, process, differed)
     made = _maker(walked, differed)
     if made is not None and made[0].kind == "draw":
-        return _of_draw(first, second, made, (*chain, differed))
+        return _of_draw(first, second, made, (*chain, differed), walked.draws)
     if walked.last_draw is not None:
-        return _of_draw(first, second, walked.last_draw, (*chain, differed))
+        return _of_draw(first, second, walked.last_draw, (*chain, differed), walked.draws)
     if differed[0].identity != differed[1].identity:
         return Cause("flow", differed, chain=chain)
     came_in = _first_met(walked, differed)
+    if (found := _never_written(first, second, process, came_in)) is not None:
+        return Cause("memory", found, chain=(*chain, came_in))
     return Cause("outside", came_in, chain=chain if came_in == differed else (*chain, differed))
 
 
@@ -203,7 +208,7 @@ def _nearest(first: Record, second: Record, process: str, seen: Pair) -> Cause |
     walked = _walk(first, second, process, seen)
     if walked.differed is not None and walked.differed != seen and _is_operation(walked.differed):
         return Cause("operation", walked.differed, chain=(seen,))
-    return None if walked.last_draw is None else _of_draw(first, second, walked.last_draw, (seen,))
+    return None if walked.last_draw is None else _of_draw(first, second, walked.last_draw, (seen,), walked.draws)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,13 +287,47 @@ def _first_met(walked: _Walk, differed: Pair) -> Pair:
     return differed
 
 
-def _of_draw(first: Record, second: Record, drawn: Pair, chain: tuple[Pair, ...]) -> Cause:
+def _never_written(first: Record, second: Record, process: str, met: Pair) -> Pair | None:
+    """What made the memory that is met with the content which it was found with."""
+    made = [[one for one in record.of_process(process) if one.kind == "memory"] for record in (first, second)]
+    for content in (*_differing(met, "reads"), (met[0].output, met[1].output)):
+        found = [next((one for one in reversed(made[n]) if one.output == content[n]), None) for n in (0, 1)]
+        if found[0] is not None and found[1] is not None and found[0].place == found[1].place:
+            return found[0], found[1]
+    return None
+
+
+def _of_draw(
+    first: Record, second: Record, drawn: Pair, chain: tuple[Pair, ...], differing: Sequence[Pair] = ()
+) -> Cause:
+    """Why a draw differs; `differing` are those of its process that do."""
     rng = str(drawn[0].detail.get("rng", ""))
-    state = tuple(one.detail.get("state") for one in drawn)
-    if state[0] == state[1] and state[0] is not None:
-        # The RNG was in the same state: the draw itself was another one, by its arguments.
-        return Cause("draws", drawn, rng, chain=chain)
-    return _root(first, second, drawn, rng, chain)
+    if not _begins_alike(drawn):
+        cause = _root(first, second, drawn, rng, chain)
+        if cause.why != "draws":
+            return cause
+        # An earlier draw from it was another one.
+        parted = next((one for one in differing if _generator(one) == _generator(drawn)), drawn)
+        if parted == drawn or not _begins_alike(parted):
+            return cause
+        drawn, chain = parted, (*chain, drawn)
+    # The RNG was in the same state: the draw itself was another one, by its arguments. What was drawn before may decide
+    # them.
+    at = next((index for index, one in enumerate(differing) if one == drawn), 0)
+    before = [index for index, one in enumerate(differing[:at]) if _generator(one) != _generator(drawn)]
+    if before:
+        return _of_draw(first, second, differing[before[-1]], (*chain, drawn), differing[: before[-1] + 1])
+    return Cause("arguments", drawn, rng, chain=chain)
+
+
+def _begins_alike(drawn: Pair) -> bool:
+    states = [one.detail.get("state") for one in drawn]
+    return states[0] == states[1] and states[0] is not None
+
+
+def _generator(drawn: Pair) -> tuple[object, object]:
+    detail = drawn[0].detail
+    return (detail.get("rng"), detail.get("object"))
 
 
 def _root(first: Record, second: Record, drawn: Pair, rng: str, chain: tuple[Pair, ...]) -> Cause:
@@ -322,6 +361,9 @@ def _seeds(record: Record, drawn: Entry, names: Collection[str]) -> tuple[list[E
     before, after = (
         [one for one in part if one.kind == "seed" and one.name in names] for part in (here[:at], here[at:])
     )
+    own = drawn.detail.get("object")
+    if own is not None and any(one.detail.get("object") == own for one in (*before, *after)):
+        before, after = ([one for one in part if one.detail.get("object") == own] for part in (before, after))
     if not before and any(one.kind == "process" and one.name == "fork" for one in here[:at]):
         # A fork begins with the RNGs of its parent.
         parent = drawn.process.rpartition(", ")[0] or MAIN
@@ -341,7 +383,7 @@ def _of_base_seed(first: Record, second: Record, drawn: Pair, rng: str, seed: Pa
     if not walked.base_seeds:
         return Cause("seed", drawn, rng, seed=seed, chain=chain)
     base = walked.base_seeds[-1]
-    found = _of_draw(first, second, base, chain)
+    found = _of_draw(first, second, base, chain, (*walked.draws, base))
     return replace(found, at=drawn, chain=(*chain, base))
 
 

@@ -57,6 +57,11 @@ class Comparison:
         """How many pairs with a readable content were compared."""
         return self.compared.total() - self.unread
 
+    @property
+    def is_cut_off(self) -> bool:
+        """Whether one run only got less far than the other."""
+        return self.divergence is not None and self.divergence.how == "length"
+
 
 def is_worker(process: str) -> bool:
     """Whether a process is a worker of a DataLoader."""

@@ -29,6 +29,7 @@ Kind: TypeAlias = Literal[
     "rng",  # the states of the RNGs where a step, or a worker, begins. detail: state hash by name of the RNG
     "collective",  # a call that all ranks make together. name: the function
     "arrival",  # stage 2: a result that is taken in the order of completion. name: by what; output: the result
+    "memory",  # stage 2: memory that nothing has written yet. name: the operation; output: what it holds by chance
     "hash",  # stage 2: `hash` of a text, which is in `shown`. output: the number
     # What happened to the run:
     "environment",  # detail: what is known about the environment by now; later entries add and overrule

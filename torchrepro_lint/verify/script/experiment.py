@@ -23,14 +23,13 @@ from torchrepro_lint.verify.script.plan import Plan
 from torchrepro_lint.verify.script.record import Record
 from torchrepro_lint.verify.script.recording_names import recording_name
 from torchrepro_lint.verify.script.result import Outcome, Result
-from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_settings, lost_states
+from torchrepro_lint.verify.script.resume import in_one_go, joined, lost_settings, lost_states, repeated
 from torchrepro_lint.verify.script.scratch import Scratch, ScratchFolder
 from torchrepro_lint.verify.script.window import window
 
-# The command that trains the first half and leaves a checkpoint, and the one that goes on from it.
 T = TypeVar("T")
+# The command that trains the first half and leaves a checkpoint, and the one that goes on from it.
 Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
-
 _MARKS_BEFORE = 20  # batches, losses and parameters before a printed line that are recorded closely
 _RESULTS_OF_STEPS: frozenset[Kind] = frozenset({"batch", "loss", "parameter", "weights"})
 _HASH_ATTEMPTS = 2  # pairs of runs that must agree with one PYTHONHASHSEED: once may be chance
@@ -137,7 +136,7 @@ class Experiment:
         whole, first, second = records
         pair = (in_one_go(whole), joined(first, second))
         comparison = compare(*pair)
-        result = replace(result, pair=pair, comparison=comparison)
+        result = replace(result, pair=pair, comparison=comparison, repeated=repeated(first, second))
         if comparison.divergence is not None:
             return replace(
                 result,
@@ -205,7 +204,7 @@ class Experiment:
         for number, (run, record) in enumerate(zip(runs[1:], records[1:], strict=True), start=1):
             comparison = compare(records[0], record, kinds)
             stopped = any(one.trouble is not None and not one.failed for one in (runs[0], run))
-            if comparison.divergence is not None and not (_cut_off(comparison) and stopped):
+            if comparison.divergence is not None and not (comparison.is_cut_off and stopped):
                 differed = Result(
                     Outcome.DIFFERED, self._command, tuple(runs), _trouble(runs), (records[0], record), comparison
                 )
@@ -337,7 +336,12 @@ class Experiment:
                 cause = self._or_hash(cause, (first, second), (1, len(runs)), plan, COMPARED)
             return replace(result, outcome=Outcome.DIFFERED, cause=cause)
         if comparison.total == 0:
-            what = "no batch, loss, optimizer step, operation of torch or random number"
+            comparison = compare(first, second, OUTPUTS)
+            if comparison.compared or comparison.divergence is not None:
+                # It only prints: that is compared for itself.
+                agreed = replace(comparison, divergence=None, compared=Counter())
+                return replace(result, outcome=Outcome.AGREED, comparison=agreed)
+            what = "no batch, loss, optimizer step, operation of torch, random number or printed line"
             return replace(result, reason=f"nothing was recorded: {what}")
         return replace(result, outcome=Outcome.AGREED)
 
@@ -384,11 +388,6 @@ def _agree(first: Record, second: Record, kinds: Collection[Kind]) -> bool:
     if comparison.divergence is None and comparison.total == 0:
         comparison = compare(first, second, _full_kinds(kinds))
     return comparison.divergence is None
-
-
-def _cut_off(comparison: Comparison) -> bool:
-    """Whether one run only got less far than the other."""
-    return comparison.divergence is not None and comparison.divergence.how == "length"
 
 
 def _trouble(runs: Sequence[Run]) -> str | None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import check
+from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.searches import searches
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.project import Projects
@@ -21,6 +24,11 @@ PATIENCE = 120.0  # seconds that the linter may take: the answer is known by the
 _SEEDED_FOR_WORKERS = ("torch", "numpy", "random")  # torch seeds them from the loader's generator
 _ORDERS = ("TRL207", "TRL208", "TRL209", "TRL206")  # what may lie at a line where a cause is not known
 DEAD_SEED = "TRL305"  # a seed for a generator that nothing keeps is meant for the global one
+_DEAD_SEEDS_OF = {
+    "random": "`random.",
+    "numpy": "`numpy.random.",
+    "torch": "`torch.Generator",
+}  # how their messages name what was meant
 _HELD = ("torch.Generator", "numpy.random.Generator", "numpy.random.RandomState", "random.Random")
 _WEIGHTED = ("aten.multinomial",)  # what WeightedRandomSampler draws by
 _OF_LOADERS = "torch/utils/data/sampler.py"  # the library's file through which a loader draws its order
@@ -65,6 +73,8 @@ def _rules_for_cause(cause: Cause) -> tuple[str, ...]:
         return ()
     if cause.why == "completion":
         return ("TRL213",)
+    if cause.why == "memory":
+        return ("TRL403",)
     if cause.why == "hash":
         return ("TRL214",) if cause.at[0].kind == "hash" else ("TRL208",)
     return tuple(_rules_for_draw(cause))
@@ -72,6 +82,9 @@ def _rules_for_cause(cause: Cause) -> tuple[str, ...]:
 
 def _rules_for_draw(cause: Cause) -> Iterator[str]:
     rng, name = cause.rng or "", cause.at[0].name
+    if cause.why in ("unseeded", "seed") and rng in _HELD and (code := _of_library(cause)) is not None:
+        yield code
+        return
     if is_dropout_in_evaluation(cause.at[0]):
         yield "TRL508"
         return
@@ -108,10 +121,21 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
             yield from ("TRL502", "TRL504")
         elif cause.process != MAIN:
             yield "TRL501"
-        if rng in ("random", "numpy"):
+        if rng in _DEAD_SEEDS_OF:
             yield DEAD_SEED
     if cause.why in ("draws", "state"):
         yield from ("TRL504", "TRL502", "TRL503")
+
+
+def _of_library(cause: Cause) -> str | None:
+    """The rule about a library that made the generator for itself, where one is about it."""
+    via = (cause.seed or cause.at)[0].via
+    path = "" if via is None else via.file.replace("\\", "/")
+    package = re.split("/(?:site|dist)-packages/", path)[-1].partition("/")[0]
+    for code, names in (("TRL510", searches()), ("TRL511", known_calls("makes_environments"))):
+        if any(name.partition(".")[0] == package for name in names):
+            return code
+    return None
 
 
 def link(result: Result) -> Link | None:
@@ -152,12 +176,14 @@ def explanations(result: Result, findings: Iterable[Finding]) -> Iterator[Link]:
             yield Link(finding, proven=True)
     if _is_unexplained(result):
         return
+    rng = (result.cause.rng if result.cause is not None else None) or ""
     # Elsewhere in the file only the likeliest rule counts: another one is another fault.
-    likely = codes[:1]
+    likely = [code for code in codes if code in codes[:1] or code == DEAD_SEED]
     for finding in about:
         if (
             finding.code in likely
             and finding.code != "TRL501"
+            and (finding.code != DEAD_SEED or _DEAD_SEEDS_OF[rng] in finding.message)
             and finding.location.path in files
             and not any(_explains(finding, at) for at in places)
         ):
@@ -191,6 +217,9 @@ def _places(result: Result) -> Iterator[Place]:
         for entry in pair:
             if entry.place is not None:
                 yield entry.place
+    if result.perturbation == RESUME and result.comparison is not None and result.comparison.divergence is not None:
+        at = result.comparison.divergence.entry.place
+        yield from () if at is None else (at,)
     yield from result.met
 
 

@@ -28,6 +28,7 @@ ITSELF_THE_CAUSE = {
     "clock": "the time of day",
 }
 HASH_SEED = "PYTHONHASHSEED"
+_FRESH_MEMORY = "MALLOC_PERTURB_"  # mallopt(3): glibc fills what it gives with this byte
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
 
 
@@ -55,6 +56,10 @@ def _threads(run: int) -> dict[str, str]:
     given = os.environ.get(_THREAD_VARIABLES[0], "")
     usual = int(given) if given.isdecimal() else os.cpu_count() or 1
     return dict.fromkeys(_THREAD_VARIABLES, "1" if usual > 1 else "2")
+
+
+def _memory(run: int) -> dict[str, str]:
+    return {_FRESH_MEMORY: "42" if os.environ.get(_FRESH_MEMORY) != "42" else "43"}
 
 
 PERTURBATIONS: dict[str, Perturbation] = {
@@ -86,6 +91,11 @@ PERTURBATIONS: dict[str, Perturbation] = {
         "another number of threads for OpenMP, MKL and OpenBLAS, set in the environment: 1, or 2 if it is 1",
         (),
         environment=_threads,
+    ),
+    "memory": Perturbation(
+        "what fresh memory holds on the CPU, by glibc's MALLOC_PERTURB_: parameters that nothing has initialised",
+        ("TRL403",),
+        environment=_memory,
     ),
     RESUME: Perturbation(
         "the training in two halves with a checkpoint in between, using the script's options given with "

@@ -30,7 +30,8 @@ class Result:
     first and the last, and `comparison` is theirs. `full_runs` are the two fully recorded ones in which the `cause` was
     found, after `attempts` of such pairs. `perturbation` names what was varied. `lost_states` are the RNGs whose state
     a training that was resumed did not have again, `lost_settings` in words what its first step was made with, and is
-    not in one go. With `from_files` nothing was run: these are records that were made
+    not in one go. `repeated` are the steps of the last checkpoint and of the first half's end, where it had gone on
+    after that. With `from_files` nothing was run: these are records that were made
     before, and `closer` are the files of those that were made to find the cause. With `in_scratch` each run had a
     folder of its own, which is gone.
     """
@@ -49,6 +50,7 @@ class Result:
     closer: tuple[Path, ...] = ()
     lost_states: tuple[str, ...] = ()
     lost_settings: tuple[str, ...] = ()
+    repeated: tuple[int, int] | None = None
     in_scratch: bool = False
 
     @property

@@ -43,7 +43,13 @@ def notes(result: Result) -> Iterator[str]:
             "torch.set_num_threads, or with OMP_NUM_THREADS, where results must agree to the last bit"
         )
     if result.lost_settings:
-        yield f"{'; '.join(result.lost_settings)}: the checkpoint holds them not, or they are not loaded"
+        yield f"{'; '.join(result.lost_settings)}: the checkpoint does not hold this, or it is not loaded"
+    if result.repeated is not None:
+        again, end = result.repeated
+        yield (
+            f"the first half ended after step {end}, and the second goes on from the last checkpoint, of step {again}: "
+            "what is in between is not compared"
+        )
     if result.lost_states:
         names = ", ".join(rng_name(name) for name in result.lost_states)
         yield f"the second half starts with another state of {names}: see torchrepro-lint rule TRL210"

@@ -100,6 +100,8 @@ def divergence_lines(result: Result, link: Link | None, colours: Colours, texts:
     if all(values) and values[0] != values[1]:
         yield f"in one run {values[0]}, in the other {values[1]}"
     if cause is None:
+        if link is not None:
+            yield from _explanation(result, link, texts, colours)
         return
     yield f"{colours.strong('cause:')} {wording.reason(cause)}"
     if cause.seed is not None and cause.seed[0].place not in (None, entry.place):

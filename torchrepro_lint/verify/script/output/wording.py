@@ -166,7 +166,7 @@ def reason(cause: Cause) -> str:
         )
     if cause.why == "completion":
         if entry.kind == "batch":
-            return f"the loader has in_order=False: {name} is whichever a worker has finished first."
+            return f"the loader has in_order=False: {entry.name} is whichever a worker has finished first."
         return f"{name} gives results in the order in which they are finished, and in one run another was first."
     if cause.why == "hash":
         if entry.kind == "hash":
@@ -174,6 +174,11 @@ def reason(cause: Cause) -> str:
         else:
             how = "the order of a set of strings, or a hash of one, is another in each run"
         return f"{how}, unless PYTHONHASHSEED is set before Python starts: with one for all runs, they agree."
+    if cause.why == "memory":
+        return (
+            f"{name} gives memory as it is found, and nothing has written it when {what(cause.chain[-1][0])} "
+            f"reads it{_at(cause.chain[-1][0])}."
+        )
     if cause.why == "varied":
         lines = ", ".join(f"{PurePath(one.file).name}:{one.line}" for one in cause.met[:_MET])
         at = f", which is asked for at {lines}" if lines else ""
@@ -186,8 +191,13 @@ def reason(cause: Cause) -> str:
             "seeded by the index of the sample do not depend on who makes the batch."
         )
     words = " ".join(_of_draw(cause))
+    if cause.why == "arguments":
+        return f"not known. {words}"
     if is_dropout_in_evaluation(entry):
-        words += " It is dropout that runs while gradients are off, as in an evaluation: is `model.eval()` missing?"
+        words += " It is dropout that runs while gradients are off, as in an evaluation: "
+        # A layer of dropout does nothing then: this one is called as a function.
+        called = "its module is in evaluation, and it is called without `training=self.training`."
+        words += called if entry.detail.get("evaluates") else "is `model.eval()` missing?"
     return words
 
 
@@ -205,6 +215,8 @@ def _of_draw(cause: Cause) -> Iterator[str]:
         yield f"which is seeded only later, by {cause.seed[0].name}{_at(cause.seed[0])}."
     elif cause.why == "state":
         yield "whose state already differed; how it was seeded was not recorded."
+    elif cause.why == "arguments":
+        yield "which was in the same state in both runs: how much is drawn from it differs, or in which way."
     elif cause.why == "seed":
         assert cause.seed is not None
         yield f"which {_seed(cause.seed)}."

@@ -17,9 +17,10 @@ Item = TypeVar("Item")
 def permute(seed: int, met: Callable[[], None]) -> None:
     """Permute what `os.listdir` and `os.scandir` give, and with them `os.walk`, `glob` and `pathlib`.
 
-    The same seed gives the same names the same order in every process, whatever order they come in, unless that would
-    be the order of the file system itself: then it is reversed. Folders of the Python installation and of the kernel
-    are left alone: they are not data of the program. `met` is called when a listing has changed.
+    The same seed gives the same names the same order in every process, whatever order they come in, unless the first or
+    the last would be that of the file system itself, which a program may take alone: then it is turned round. Folders
+    of the Python installation and of the kernel are left alone: they are not data of the program. `met` is called when
+    a listing has changed.
     """
 
     def shuffled(path: Any, items: list[Item], name: Callable[[Item], bytes]) -> list[Item]:
@@ -27,7 +28,8 @@ def permute(seed: int, met: Callable[[], None]) -> None:
             return items
         met()
         other = sorted(items, key=lambda item: _rank(seed, name(item)))
-        return other if other != items else items[::-1]
+        turned = (other[at:] + other[:at] for at in range(len(other)))
+        return next((one for one in turned if one[0] != items[0] and one[-1] != items[-1]), other)
 
     list_names, scan = os.listdir, os.scandir
 

@@ -1,14 +1,16 @@
 """Stage 2: numbers drawn from Python's `random` and from NumPy, by whoever draws them.
 
 The functions are wrapped before the program can take hold of them. Classes of NumPy's generators cannot be changed, so
-those that the program makes are of a subclass with the same name. A generator that was pickled is of NumPy's own
-class again, and what compiled code draws by itself is not seen: the states of the RNGs tell of both.
+those that the program makes are of a subclass with the same name, which also tells what each is seeded with. A
+generator that was pickled is of NumPy's own class again, and what compiled code draws by itself is not seen: the states
+of the RNGs tell of both.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -20,6 +22,7 @@ from torchrepro_lint.verify.script.watch.threads import Nesting
 
 _WIDEST = 60
 _GLOBAL = {"numpy.random": "numpy"}  # the name that its state has
+_FROM_SYSTEM = 1 << 64  # NumPy takes 128 bits from the operating system; a seed that a person gives is smaller
 _NO_DRAW = {
     "seed", "get_state", "set_state", "getstate", "setstate", "spawn", "bit_generator", "set_bit_generator",
     "get_bit_generator",
@@ -32,6 +35,7 @@ class DrawWatch:
     def __init__(self, recorder: Recorder) -> None:
         self._recorder = recorder
         self._nesting = Nesting()
+        self._numbers = itertools.count()
 
     def watch_random(self, random: Any) -> None:
         """Watch `random`: its functions, which are methods of a hidden `Random`, and every other `Random`."""
@@ -56,25 +60,61 @@ class DrawWatch:
             original = getattr(numpy_random, name)
             if getattr(original, "__self__", None) is hidden and name not in _NO_DRAW:
                 setattr(numpy_random, name, self._wrapped(original, f"numpy.random.{name}", numpy_state, hidden))
-        generator = self._subclass(numpy_random.Generator)
+        base = numpy_random.Generator
+        generator = self._subclass(base)
         make = numpy_random.default_rng
 
         @functools.wraps(make)
         def default_rng(*args: Any, **kwargs: Any) -> Any:
             made = make(*args, **kwargs)
-            return generator(made.bit_generator) if type(made) is generator.__mro__[1] else made
+            if type(made) is not base:
+                return made
+            told = generator.__new__(generator, made.bit_generator)
+            base.__init__(told, made.bit_generator)
+            self._tell_seed(told, "numpy.random.default_rng")
+            return told
 
         numpy_random.default_rng = default_rng
         numpy_random.Generator = generator
         numpy_random.RandomState = self._subclass(numpy_random.RandomState)
 
-    def _subclass(self, base: type) -> Any:
+    def _subclass(self, base: Any) -> Any:
         methods = {
             name: self._wrapped(method, f"numpy.random.{base.__name__}.{name}", numpy_state)
             for name, method in inspect.getmembers(base, callable)
             if not name.startswith("_") and name not in _NO_DRAW
         }
-        return type(base.__name__, (base,), {**methods, "__module__": base.__module__, "__doc__": base.__doc__})
+        name = f"numpy.random.{base.__name__}"
+
+        def __init__(made: Any, *args: Any, **kwargs: Any) -> None:
+            base.__init__(made, *args, **kwargs)
+            self._tell_seed(made, name, args[0] if args else kwargs.get("seed"))
+
+        own = {"__init__": __init__, "__module__": base.__module__, "__doc__": base.__doc__}
+        if hasattr(base, "seed"):
+
+            def seed(made: Any, *args: Any, **kwargs: Any) -> None:
+                base.seed(made, *args, **kwargs)
+                self._tell_seed(made, name, args[0] if args else kwargs.get("seed"))
+
+            own["seed"] = seed
+        return type(base.__name__, (base,), {**methods, **own})
+
+    def _tell_seed(self, made: Any, name: str, given: Any = None) -> None:
+        """Tell what a generator begins with: the number given, or the entropy that its bit generator was made from."""
+        if not hasattr(made, "_trl_number"):
+            made._trl_number = next(self._numbers)
+        bits = getattr(made, "bit_generator", None) or given
+        sequence = getattr(bits, "seed_seq", None) or getattr(bits, "_seed_seq", None)
+        seed = getattr(sequence, "entropy", None) if given is None or given is bits else given
+        of_system = seed is None or (isinstance(seed, int) and seed >= _FROM_SYSTEM)
+        self._recorder.record(
+            "seed",
+            name,
+            output=numpy_state(made),
+            shown=None if of_system else repr(seed)[:_WIDEST],
+            detail={"object": made._trl_number, **({"entropy": True} if of_system else {})},
+        )
 
     def _wrapped(
         self, original: Any, name: str, state: Callable[[Any], str | None], holder: Any = None
@@ -105,7 +145,7 @@ class DrawWatch:
                 output=after,
                 places=places,
                 shown=None if value is None else value[:_WIDEST],
-                detail={"rng": _GLOBAL.get(rng, rng), "state": before},
+                detail={"rng": _GLOBAL.get(rng, rng), "state": before, **_number(generator)},
             )
             return result
 
@@ -114,3 +154,9 @@ class DrawWatch:
             draw.__qualname__ = draw.__name__ = name.rpartition(".")[2]
             draw.__module__ = rng
         return draw
+
+
+def _number(generator: Any) -> dict[str, int]:
+    """Which of the program's generators it is, where that is known: its number, from 0."""
+    number = getattr(generator, "_trl_number", None)
+    return {} if number is None else {"object": number}

@@ -17,7 +17,8 @@ class BatchWatch:
     def __init__(self, recorder: Recorder, limit: RunLimit) -> None:
         self._recorder = recorder
         self._limit = limit
-        self._order: dict[int, dict[str, bool]] = {}
+        self._about: dict[int, dict[str, Any]] = {}
+        self._generators: list[Any] = []
         self._fetched = 0
         self._fetchers = 0
         self.loader = 0
@@ -32,8 +33,20 @@ class BatchWatch:
     def _begin(self, one: Pass, loader: Any) -> None:
         # Its workers start now, if they do: they are of this loader.
         self.loader, self._recorder.epoch = one.loader, one.epoch
+        about: dict[str, Any] = {}
+        self._about[one.loader] = about
         if not getattr(loader, "in_order", True) and loader.num_workers > 1:
-            self._order[one.loader] = {"in_order": False}
+            about["in_order"] = False
+        if (generator := getattr(loader, "generator", None)) is not None:
+            about["generator"] = self._number(generator)
+
+    def _number(self, generator: Any) -> int:
+        """Which of the generators that loaders hold it is, from 0."""
+        known = (number for number, one in enumerate(self._generators) if one is generator)
+        if (number := next(known, None)) is None:
+            number = len(self._generators)
+            self._generators.append(generator)
+        return number
 
     def _deliver(self, one: Pass, indices: Any, batch: Any) -> None:
         recorder = self._recorder
@@ -46,7 +59,7 @@ class BatchWatch:
             output=recorder.content(batch),
             shown=shown(batch),
             worker=one.worker,
-            detail={"loader": one.loader, "position": one.position, **self._order.get(one.loader, {})},
+            detail={"loader": one.loader, "position": one.position, **self._about.get(one.loader, {})},
         )
 
     def _watch_fetch(self, fetcher: Any) -> None:

@@ -23,6 +23,7 @@ _FOUND = (
     *("empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided", "resize_"),
     "set_",
 )
+_FRESH = ("empty", "new_empty")
 # Their fourth result is memory that their backward pass works in, not all of it written; it takes it by these names.
 _WITH_SCRATCH = ("mkldnn_rnn_layer", "_cudnn_rnn", "miopen_rnn", "cudnn_batch_norm", "_batch_norm_with_update")
 _SCRATCH_RESULT, _SCRATCH_ARGUMENTS = 3, ("workspace", "reserve", "reserveSpace")
@@ -124,7 +125,10 @@ class _Operations:
         places, module, backward = self._where()
         name = func._schema.name.partition("::")[2]
         if func.namespace in _NAMESPACES or name in _FOUND or _takes_base_seed(name, places):
-            return func(*args, **kwargs)
+            result = func(*args, **kwargs)
+            if name.startswith(_FRESH) and hasattr(result, "detach"):
+                self._tell_memory(f"{func.namespace}.{name}", result, places)
+            return result
         generator = self._generator(func, args, kwargs)
         with self._recorder.unrecorded():
             before = None if generator is None else torch_state(generator)
@@ -141,6 +145,7 @@ class _Operations:
             "module": module,
             "backward": backward or None,
             "grad": False if draws and not self._torch.is_grad_enabled() else None,
+            "evaluates": (draws and self._names.evaluates) or None,
             "overload": func._schema.overload_name or None,
             "device": _device(result, args),
             "view": _is_view(func) or None,
@@ -157,6 +162,11 @@ class _Operations:
             detail={key: value for key, value in detail.items() if value is not None},
         )
         return result
+
+    def _tell_memory(self, name: str, made: Any, places: Places) -> None:
+        """Tell what fresh memory holds: where that is read, nothing else has made it."""
+        if (content := self._recorder.content(made)) is not None:
+            self._recorder.record("memory", name, output=content.digest(), places=places)
 
     def _hashed(self, value: Any) -> _Hashed:
         """The hashes of the tensors in the value, and the rest of it."""

@@ -33,6 +33,11 @@ class ParameterNames:
         name = self._modules.get(module)
         return f"{name} ({type(module).__name__})" if name else type(module).__name__
 
+    @property
+    def evaluates(self) -> bool:
+        """Whether the innermost module whose forward runs has been put into evaluation."""
+        return bool(self._running) and not self._running[-1].training
+
     def _enter(self, module: Any, args: Any) -> None:
         if not self._running and module not in self._roots:
             self._roots.add(module)
