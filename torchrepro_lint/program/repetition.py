@@ -27,10 +27,9 @@ from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
 from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
-from torchrepro_lint.program.seeds.split_seeds import is_for_the_next_draw
 from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
+from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -216,6 +215,4 @@ def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:
 
 def _is_wish(program: Program, one: Evidence) -> bool:
     """Whether a switch asks for determinism, or a seed is the run's."""
-    if one.effect != "seed":
-        return one.level is not None
-    return is_for_the_run(program, one) and not is_for_one_draw(program, one) and not is_for_the_next_draw(program, one)
+    return is_for_the_run(program, one) if one.effect == "seed" else one.level is not None

@@ -85,16 +85,18 @@ class Carrier:
 class Sink:
     """Where the order decides something; the chain ends there.
 
-    Nothing is decided if `beside` has the same order: then what is at the same position belongs together.
+    Nothing is decided if `beside` has the same order: then what is at the same position belongs together. `kept_in` is
+    the name under which what has the order is kept there, where that is known.
     """
 
     kind: SinkKind
     chain: tuple[Link, ...]
     beside: tree.Expr | None = None
     iterated: SetIteration | None = None
+    kept_in: str | None = None
 
 
-def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str) -> Sink:
+def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str, *, kept_in: str | None = None) -> Sink:
     """The end of a search, at `at`."""
     chain = (*carrier.chain, Link(Site(carrier.facts.path, at.site), note))  # type: ignore[union-attr]
-    return Sink(kind, chain, iterated=carrier.iterated_here)
+    return Sink(kind, chain, iterated=carrier.iterated_here, kept_in=kept_in)

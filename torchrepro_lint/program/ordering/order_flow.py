@@ -231,7 +231,8 @@ def through_use(program: Program, carrier: Carrier, read: tree.Attribute | tree.
     decides = decides_samples(program, carrier.facts, read) or order_iterators.reads_for_stream(program, there)
     if not carrier.is_dict and decides:
         held = read.func if isinstance(read, tree.Call) else read
-        yield sink(carrier, "samples", read, f"`{called_name(held)}` gives the samples of a data set")
+        name = called_name(held)
+        yield sink(carrier, "samples", read, f"`{name}` gives the samples of a data set", kept_in=name)
     yield there
 
 

@@ -20,7 +20,6 @@ from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.process_draws import process_draws
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.seeding_places import in_two_arms, is_of_objects_made_elsewhere
-from torchrepro_lint.program.seeds.split_seeds import is_for_the_next_draw
 from torchrepro_lint.program.switches.dead_switches import dropped_in
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import Effect
@@ -56,7 +55,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     late: set[Site] = set()
     within: set[Site] = set()
     for run in asked_entry_runs(program):
-        blocks = [one for one in run.seedings if one.seeds & _SEEDED and _is_of_the_run(program, one)]
+        blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
         if not blocks or run.may_be_seeded_elsewhere:
             continue
         seeded = frozenset().union(*(one.seeds for one in run.seedings))
@@ -110,11 +109,6 @@ def _in_processes(program: Program, rng: str) -> frozenset[Site]:
     in their parent would give all processes one state.
     """
     return frozenset(one.call.site for one in process_draws(program) if one.rng == rng)
-
-
-def _is_of_the_run(program: Program, one: Evidence) -> bool:
-    """Whether a seed says that the run is to be repeated: one right above a shuffle keeps that order alone."""
-    return is_for_the_run(program, one) and not is_for_the_next_draw(program, one)
 
 
 def _seed_sources(program: Program, run: EntryRun) -> frozenset[Site]:

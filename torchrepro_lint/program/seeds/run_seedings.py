@@ -22,9 +22,9 @@ from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.seeds.seed_faults import is_of_init_functions, is_stand_in, runs_in_workers
-from torchrepro_lint.program.seeds.split_seeds import is_for_a_split
+from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -38,8 +38,8 @@ _SEED_THEMSELVES: Final = frozenset({"python", "numpy"})
 
 
 def is_for_the_run(program: Program, one: Evidence) -> bool:
-    """Whether a seeding call is the program's own, and none of a worker, a test, a loop, a split or a mock, nor for a
-    while.
+    """Whether a seeding call is the program's own, and none of a worker, a test, a loop or a mock, nor for a while,
+    one split or one draw.
     """
     if is_undone(program.ev, one.frame.scope, one.site.number) or is_given_back(program, one):
         return False
@@ -57,7 +57,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
         return False
     if runs_in_workers(ways) or is_of_init_functions(program, one):
         return False
-    return not is_for_a_split(program, one)
+    return not (is_for_a_split(program, one) or is_for_the_next_draw(program, one) or is_for_one_draw(program, one))
 
 
 def _is_the_clock(program: Program, one: Evidence) -> bool:

@@ -101,7 +101,7 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
         return TorchSeed(always=False, by_rank=True, seeded=True)
     near = _seedings(program, place.facts, place.scope)
     of_torch = [one for one in near if "torch" in one.seeds]
-    usable = [(one, ways_of(program, one)) for one in of_torch if _is_of_the_run(program, one)]
+    usable = [(one, ways_of(program, one)) for one in of_torch if _seeds_what_follows(program, one)]
     found = _paths(program, place)
     paths = [path for way in found or () for path in (way, *_of_started_functions(program, way))]
     always = bool(usable and found) and all(_is_seeded_on(program, path, usable) for path in paths)
@@ -126,7 +126,7 @@ def _is_seeded_in_each_run(program: Program, seedings: list[Evidence]) -> bool:
     arms: set[tuple[int, str]] = set()
     for one in seedings:
         is_for_torch = "torch" in one.seeds
-        for way in ways_of(program, one) if not is_for_torch or _is_of_the_run(program, one) else ():
+        for way in ways_of(program, one) if not is_for_torch or _seeds_what_follows(program, one) else ():
             chosen = [arm for at in way for arm in at.path if _is_of_an_if(at, arm) and not _is_passed(at, arm)]
             if not chosen:
                 return True
@@ -163,7 +163,7 @@ def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Eviden
     ]
 
 
-def _is_of_the_run(program: Program, one: Evidence) -> bool:
+def _seeds_what_follows(program: Program, one: Evidence) -> bool:
     """Whether a call seeds torch for what comes after it, and not from entropy: no mock, nor a call in a region that
     puts the old state back.
     """

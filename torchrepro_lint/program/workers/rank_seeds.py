@@ -63,9 +63,12 @@ def shared_seed(program: Program, loader: Loader) -> Site | None:
             for one in evidence
             if one.value is not None and not _is_before_spawn(program.ev, one.frame.facts, one.frame.scope)
         ]
+    differing = _Differing(program.ev, beyond=True)
     for node, facts, scope, _ in seeds:
-        frame = frame_without_callers(program.ev, facts, scope)
-        if depends_on_rank(program.ev, node, facts, scope) or _Differing(program.ev, beyond=True).of(node, frame):
+        if depends_on_rank(program.ev, node, facts, scope):
+            return None
+        frames = (frame_without_callers(program.ev, facts, scope), *contexts(program.ev, facts, scope))
+        if any(differing.of(node, frame) for frame in frames):
             return None
     return seeds[0][3] if seeds else None
 

@@ -121,7 +121,7 @@ def _is_of_an_evaluation(way: Way) -> bool:
     return any(evaluates.search(name) for name in (way[-1].facts.path.stem, *(at.scope.name for at in way)))
 
 
-def _is_of_the_run(program: Program, one: Evidence) -> bool:
+def _is_for_more_than_one_draw(program: Program, one: Evidence) -> bool:
     """Whether a seed is not for a split or for one draw alone."""
     return not is_for_a_split(program, one) and not is_for_the_next_draw(program, one)
 
@@ -152,7 +152,9 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             level = program.settings.intent or ("deterministic" if intent else "seeded")
             if level == "seeded":
                 seedings = [
-                    other for other in seedings_at(program, one.site.path, places) if _is_of_the_run(program, other)
+                    other
+                    for other in seedings_at(program, one.site.path, places)
+                    if _is_for_more_than_one_draw(program, other)
                 ]
                 intent = not_heeded(program, one, seedings, "benchmark-off")
                 if not self._is_meant(program, intent) or self._is_chosen(program, one):

@@ -71,7 +71,6 @@ References
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -91,8 +90,6 @@ from torchrepro_lint.rules.base import Rule
 
 #: Classes of data sets for an evaluation, by a word of their names.
 _EVALUATES: Final = function_words("evaluation_classes")
-#: The name in the note about what gives the samples.
-_KEPT_IN: Final = re.compile(r"^`(\w+)` gives")
 _DECIDES = {
     "samples": "the order of the samples",
     "split": "a split, a shuffle or a random choice",
@@ -155,12 +152,11 @@ def _seldom_matters(program: Program, one: Listing) -> bool:
 
 def _is_called_an_evaluation(program: Program, one: Listing) -> bool:
     """Whether what a listing or its samples are kept in is, by its name, for an evaluation: `eval_files`."""
-    kept = parents_of(program.ev, one.facts).target_of(one.call)
-    names = [kept.id] if isinstance(kept, tree.Name) else [kept.attr] if isinstance(kept, tree.Attribute) else []
-    names += _KEPT_IN.findall(one.sink.chain[-1].note)
+    names = (parents_of(program.ev, one.facts).target_name(one.call), one.sink.kept_in)
     return any(
         function_words("says_evaluation").search(name) and not function_words("means_training").search(name)
         for name in names
+        if name is not None
     )
 
 
