@@ -6,6 +6,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import pytest
@@ -320,6 +321,23 @@ def test_the_exit_status_of_a_broken_file_is_that_of_a_finding(
     captured = capsys.readouterr()
     assert "TRL900" in captured.out
     assert captured.err == ""
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("train.py", 'import torch\nprint("\\d", 1if torch else 2)\n'),
+        ("train.py", 'import torch\nprint("\\d", 1if torch else 2, =)\n'),  # whose error is told in Python's words
+        ("setup.py", 'from setuptools import setup\nsetup(install_requires=["torch>=2", "\\d"])\n'),
+    ],
+)
+def test_no_warning_of_python_about_a_text_is_printed(project: Path, name: str, text: str) -> None:
+    (project / "other.py").write_text("import torch\n", encoding="utf-8")
+    (project / name).write_text(text, encoding="utf-8")
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        check([project], {"profile": "strict"})
+    assert [str(one.message) for one in told] == []
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"], ids=repr)

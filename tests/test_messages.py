@@ -165,3 +165,13 @@ def test_what_seeds_the_workers_of_a_loader_without_a_generator(seed: str, said:
     (tmp_path / "train.py").write_text(_INIT.format(seed=seed), encoding="utf-8")
     (finding,) = check([tmp_path], {"select": ("TRL201",)}).findings
     assert said in finding.message
+
+
+def test_a_generator_of_ones_own_beside_unseeded_draws_is_named(tmp_path: Path) -> None:
+    text = "import numpy as np\nimport torch\n\ntorch.manual_seed(0)\nrng = np.random.default_rng(0)\n"
+    (tmp_path / "train.py").write_text(
+        f"{text}print(np.random.rand(), rng.random(), torch.rand(1))\n", encoding="utf-8"
+    )
+    (finding,) = check([tmp_path], {"select": ("TRL502",)}).findings
+    notes = [step.note for step in finding.trace]
+    assert "makes a generator of its own: NumPy's global RNG does not draw from it" in notes

@@ -197,6 +197,18 @@ def test_a_seed_in_a_later_cell_comes_too_late(write, capsys) -> None:
     assert main([str(root), "--select", "TRL504"]) == 0
 
 
+def test_what_no_cell_uses_after_the_seed_does_not_come_too_early(write, capsys) -> None:
+    """A tutorial: the model of one part is drawn, shown and trained before the next part seeds and makes its own."""
+    first = ["import torch\nfrom torch import nn\n", "model = nn.Linear(4, 2)\nprint(model(torch.ones(1, 4)))\n"]
+    second = "torch.manual_seed(0)\nmodel = nn.Linear(4, 2)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    root = write({"parts.ipynb": notebook(*first, second)})
+    assert main([str(root), "--select", "TRL504"]) == 0
+    capsys.readouterr()
+    goes_on = "torch.manual_seed(0)\noptimizer = torch.optim.SGD(model.parameters(), lr=0.1)\n"
+    root = write({"parts.ipynb": notebook(*first, goes_on)})
+    assert main([str(root), "--select", "TRL504"]) == 1
+
+
 def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> None:
     first = "import torch\nimport asyncio\ntorch.manual_seed(0)\nawait asyncio.sleep(0)"
     split = "a, b = torch.utils.data.random_split(range(4), [2, 2])"

@@ -25,8 +25,8 @@ for epoch in range(3):
 """
 
 
-@pytest.mark.parametrize(("settings", "found"), [(_BUILT, []), ("", ["TRL202"])], ids=["a package", "a program"])
-def test_a_sampler_of_a_package_that_no_seed_can_be_written_for(write, settings: str, found: list[str]) -> None:
+@pytest.mark.parametrize("settings", [_BUILT, ""], ids=["a package", "a program"])
+def test_a_sampler_that_no_seed_can_be_written_for(write, settings: str) -> None:
     root = write(
         {
             "pyproject.toml": settings,
@@ -35,5 +35,5 @@ def test_a_sampler_of_a_package_that_no_seed_can_be_written_for(write, settings:
             "examples/run.py": _PROGRAM,
         }
     )
-    assert [one.code for one in check([root]).findings] == found
+    assert not check([root]).findings
     assert [one.code for one in check([root], {"select": ("TRL202",)}).findings] == ["TRL202"]

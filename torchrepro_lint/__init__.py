@@ -33,6 +33,7 @@ What all of it uses:
 diagnostics.py      findings, traces, edits
 console.py          how errors, counts and progress are printed
 dotted.py           dotted names as text
+quiet.py            Python's parser without its warnings
 regular_files.py    how files that are not Python are read, and what is said of those that are not
 
 The folders, from the ground up: `settings`, `knowledge` (what libraries do, as data), `source` (files and their text),

@@ -34,7 +34,7 @@ from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.root import absolute
 from torchrepro_lint.source.text import SourceError, without_surrogates
-from torchrepro_lint.suppression import Checked, merged, settled, without_repeated
+from torchrepro_lint.suppression import Checked, merged, settled
 from torchrepro_lint.toolkit import ProgramLike, Toolkit
 
 if TYPE_CHECKING:
@@ -243,7 +243,7 @@ def _report(
         commented = {path for path in candidates.commented.intersection(files) if analysis.wants(path)}
         checked, failed, program = _check_project(analysis, project, files, commented, requested, part)
         if suppressed_too:
-            own, others = merged(checked.findings), without_repeated(checked.elsewhere)
+            own, others = merged(checked.findings), merged(checked.elsewhere)
         else:
             own, others = settled(checked, project.settings, overlay, read)
         for finding in own:

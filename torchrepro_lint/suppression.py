@@ -43,21 +43,17 @@ class Checked:
 
 
 def merged(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings without those on a loader without a generator to which the fix of another finding passes one, or
-    that have no fix where another finding is about the workers of the same loader.
+    """The findings without those on a loader without a generator of whose workers another finding speaks: whoever has
+    that loader before them reads one finding, and what its fix leaves is reported afterwards.
     """
     of_workers = [one for one in findings if one.code in OF_WORKERS]
-    mended = {one.location for one in of_workers if _passes_a_generator(one)}
-    spoken = {one.location for one in of_workers}
+    every = {one.location for one in of_workers}
+    by_default = {one.location for one in of_workers if one.left_to_strict is None}
     return [
         one
         for one in findings
-        if one.code != NO_GENERATOR or (one.location not in mended and (one.fix or one.location not in spoken))
+        if one.code != NO_GENERATOR or one.location not in (by_default if one.left_to_strict is None else every)
     ]
-
-
-def _passes_a_generator(finding: Finding) -> bool:
-    return finding.fix is not None and any("generator=" in edit.content for edit in finding.fix.edits)
 
 
 def settled(
@@ -82,19 +78,15 @@ def settled(
     for finding in checked.findings:
         by_path.setdefault(finding.location.path, []).append(finding)
     for path, group in by_path.items():
-        told = merged([finding for finding in group if not is_ignored_in(path, finding, settings)])
-        left += [finding for finding in told if not is_silenced(finding)]
+        every = [finding for finding in group if not is_ignored_in(path, finding, settings)]
+        told = merged(every)
+        # A comment about what another finding speaks for silences something all the same.
+        left += [finding for finding in every if not is_silenced(finding) and finding in told]
     others = [one for one in checked.elsewhere if not is_ignored_in(one.location.path, one, settings)]
-    elsewhere = [one for one in without_repeated(others) if not is_silenced(one)]
+    elsewhere = [one for one in merged(others) if not is_silenced(one)]
     for path in sorted(checked.commented) if not settings.ignore_noqa else ():
         left += _unused(path, checked, settings, comments, used.get(path, ()))
     return [one if one.fix is None or is_fixable(one, settings) else _unfixable(one) for one in left], elsewhere
-
-
-def without_repeated(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings without those on a loader without a generator of whose workers another finding speaks."""
-    of_workers = {one.location for one in findings if one.code in OF_WORKERS}
-    return [one for one in findings if one.code != NO_GENERATOR or one.location not in of_workers]
 
 
 class _Comments:

@@ -299,22 +299,15 @@ LAYOUTS = {
             )
         """,
     ),
-    "too long, wrapped one per line": (
+    "too long, aligned in a file of longer lines than a formatter leaves": (
         """
         if x:
             return_value = DataLoader(train_set, batch_size=4, shuffle=True, num_workers=2, **kw)  # why
         """,
         """
         if x:
-            return_value = DataLoader(
-                train_set,
-                batch_size=4,
-                shuffle=True,
-                num_workers=2,
-                worker_init_fn=seed_worker,
-                generator=g,
-                **kw,
-            )  # why
+            return_value = DataLoader(train_set, batch_size=4, shuffle=True, num_workers=2,
+                                      worker_init_fn=seed_worker, generator=g, **kw)  # why
         """,
     ),
     "too long, within other calls": (
@@ -566,6 +559,12 @@ LONG = "loader = DataLoader(train_set, batch_size=args.batch_size, shuffle=True,
         pytest.param(
             ALIGNED, "loader = DataLoader(train_set)\n",
             "loader = DataLoader(train_set, worker_init_fn=seed_worker, generator=g)\n", id="it fits",
+        ),
+        pytest.param(
+            f"scheduler = optim.lr_scheduler.MultiStepLR(optimizer, gamma=0.1, milestones={'[' * 3}10, 20, 30{']' * 3})\n",
+            LONG.replace(")\n", ", drop_last=True)\n"),
+            LONG.replace(")\n", ", drop_last=True,\n                    worker_init_fn=seed_worker, generator=g)\n"),
+            id="lines that no formatter leaves",
         ),
     ],
 )  # fmt: skip

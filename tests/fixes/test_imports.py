@@ -43,6 +43,17 @@ PLACES = {
         "# Copyright (c) 2020 Somebody\n# All rights reserved.\nimport torch\n",
         "# Copyright (c) 2020 Somebody\n# All rights reserved.\n\nimport random\n\nimport numpy as np\nimport torch\n",
     ),
+    "authors between the docstring and the imports": (
+        '"""Doc."""\n\n# Authors: Somebody\n#\n# License: BSD\n#\nimport torch\n',
+        (
+            '"""Doc."""\n\n# Authors: Somebody\n#\n# License: BSD\n#\n\nimport random\n\nimport numpy as np\n'
+            "import torch\n"
+        ),
+    ),
+    "a title between the docstring and the imports": (
+        '"""Doc."""\n# Third party\nimport torch\n',
+        '"""Doc."""\n\nimport random\n\n# Third party\nimport numpy as np\nimport torch\n',
+    ),
     "from __future__": (
         "from __future__ import annotations\nx = 1\n",
         "from __future__ import annotations\n\nimport random\n\nimport numpy as np\nimport torch\n\nx = 1\n",

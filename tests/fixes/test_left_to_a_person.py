@@ -115,6 +115,80 @@ def test_nothing_is_fixed_in_what_was_put_aside(file: str, write) -> None:
     assert [one.location.path for one in fix([root]).fixed] == [root / "train.py"]
 
 
+CLOCK = f"from time import perf_counter\n{SHUFFLED}print(perf_counter())\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "is_safe"),
+    [
+        ("docs/tutorials/first_steps.py", SHUFFLED, False),
+        ("benchmarks/imagenet/main.py", SHUFFLED, True),
+        ("benchmarks/loading.py", CLOCK, False),
+        ("bench_loading.py", CLOCK, False),
+        ("train.py", CLOCK, True),
+    ],
+)
+def test_what_is_read_or_measures_times_is_left_to_a_person(file: str, text: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", file: text})
+    (one,) = check([root], {"select": ("TRL201",)}).findings
+    assert one.fix is not None and (one.fix.applicability is Applicability.SAFE) is is_safe
+
+
+LOOKS_AT_SAMPLES = """
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(0)
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index
+
+
+if __name__ == "__main__":
+    for batch in DataLoader(Noisy(), batch_size=2, shuffle=True):
+        print(batch)
+"""
+TRAINS = "import torch\n\ntorch.ones(1, requires_grad=True).sum().backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "beside", "is_safe"),
+    [("samples.py", TRAINS, False), ("samples.py", "", True), ("train.py", TRAINS, True)],
+)
+def test_a_file_that_looks_at_some_samples_is_left_to_a_person(name: str, beside: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", name: LOOKS_AT_SAMPLES, "net.py": beside})
+    (one,) = check([root], {"select": ("TRL201",)}).findings
+    assert one.fix is not None and (one.fix.applicability is Applicability.SAFE) is is_safe
+
+
+CLIPS = """
+import os
+import random
+
+import numpy as np
+import torch
+
+np.random.seed(0)
+chosen = []
+for name in sorted(os.listdir("clips")):
+    clips = os.listdir(os.path.join("clips", name))
+    chosen.append(random.choice(clips))
+print(torch.from_numpy(np.random.rand(2)), chosen)
+"""
+
+
+@pytest.mark.parametrize(("seeds", "is_safe"), [("", False), ("random.seed(0)\n", True)])
+def test_a_listing_is_sorted_unread_where_the_choice_has_a_seed(seeds: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "choose.py": CLIPS.replace("np.random.seed", f"{seeds}np.random.seed")})
+    (one,) = check([root], {"select": ("TRL207",)}).findings
+    assert one.fix is not None and (one.fix.applicability is Applicability.SAFE) is is_safe
+
+
 SELF_TEST = f"""{HEAD}
 if __name__ == "__main__":
     for batch in DataLoader(data, batch_size=2, shuffle=True):

@@ -37,6 +37,18 @@ CASES = {
     "extended": ("self.layers = nn.ModuleList()\n        self.layers.extend([Jitter()])", LOOP),
     "an index": ("self.layers = nn.ModuleList([Jitter()])", "        return self.layers[0](x)\n"),
     "a sequential": ("self.layers = nn.Sequential(Jitter())", LOOP),
+    "a part of a list": (
+        "self.layers = nn.ModuleList([Jitter(), Jitter()])",
+        "        for layer in self.layers[:-1]:\n            x = layer(x)\n        return x\n",
+    ),
+    "added by a name": ('self.layers = nn.Sequential()\n        self.layers.add_module("a", Jitter())', LOOP),
+    "named layers": (
+        'from collections import OrderedDict\n\n        self.layers = nn.Sequential(OrderedDict([("a", Jitter())]))',
+        "        return self.layers(x)\n",
+    ),
+    "a part of the network": ('self.add_module("layer", Jitter())', "        return self.layer(x)\n"),
+    "pairs": ('self.layers = nn.ModuleDict([["a", Jitter()]])', '        return self.layers["a"](x)\n'),
+    "a name of a dict": ('self.layers = nn.ModuleDict({"a": Jitter()})', "        return self.layers.a(x)\n"),
     "a dict": ('self.layers = nn.ModuleDict({"a": Jitter()})', '        return self.layers["a"](x)\n'),
     "a key": (
         'self.layers = nn.ModuleDict()\n        self.layers["a"] = Jitter()',

@@ -10,6 +10,15 @@ from torchrepro_lint.source.line_length import line_length_of
 CASES = [
     ({"pyproject.toml": "[tool.black]\nline-length = 100\n"}, 100),
     ({"pyproject.toml": "[tool.ruff]\nline-length = 110\n"}, 110),
+    (
+        {
+            "pyproject.toml": "[tool.black]\ntarget-version = ['py310']\n",
+            ".flake8": "[flake8]\nmax-line-length = 120\n",
+        },
+        88,
+    ),
+    ({"pyproject.toml": "[tool.ruff]\nfix = true\n[tool.ruff.format]\nquote-style = 'single'\n"}, 88),
+    ({"pyproject.toml": "[tool.ruff]\nfix = true\n"}, None),
     ({"ruff.toml": "line-length = 99\n", "pyproject.toml": "[tool.black]\nline-length = 100\n"}, 99),
     ({"setup.cfg": "[flake8]\nmax-line-length = 79\n"}, 79),
     ({"tox.ini": "[flake8]\nmax_line_length=79\n"}, 79),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-import warnings
 
+from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.source.depth import is_too_deep
 from torchrepro_lint.source.lines import shared_start
 
@@ -35,8 +35,7 @@ def _is_inside_a_text(new: str, start: int, end: int) -> bool:
     import ast
 
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on escapes in texts that are none
+        with without_warnings():
             tree = compile(new, "", "exec", ast.PyCF_ONLY_AST, dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return True

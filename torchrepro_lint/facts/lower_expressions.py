@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -12,6 +11,7 @@ import libcst as cst
 from torchrepro_lint.dotted import name_beginning
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.alike_expressions import AlikeExpressions
+from torchrepro_lint.quiet import without_warnings
 
 __all__ = ["ARITHMETIC", "ExpressionLowering", "is_plain_text"]
 
@@ -316,8 +316,7 @@ def _string_value(literal: str) -> str | bytes:
         width = 3 if literal.startswith(quote * 3) and len(literal) >= 6 else 1
         return literal[width:-width].replace("\r\n", "\n").replace("\r", "\n")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on escapes that are none
+        with without_warnings():
             value = ast.literal_eval(literal)
     except (SyntaxError, ValueError):
         return literal

@@ -12,6 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.source.broken_cells import explained
 from torchrepro_lint.source.cells import parts
 from torchrepro_lint.source.depth import is_too_deep, too_large, too_large_for_python
@@ -79,7 +80,8 @@ def _explained(path: Path, text: str, otherwise: UnreadableModule) -> Unreadable
     """The syntax error in Python's own words ("Perhaps you forgot a comma?"), which say more than the parser's."""
     for first_row, part in parts(path, text):
         try:
-            ast.parse(part)
+            with without_warnings():
+                ast.parse(part)
         except SyntaxError as python_error:
             reason, row, column = explained(part, python_error)
             return UnreadableModule(reason, first_row + row - 1, column)

@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import ast
 import sys
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from torchrepro_lint.facts import capture_steps, tree
 from torchrepro_lint.facts.quick_expressions import ARITHMETIC, QuickExpressions
+from torchrepro_lint.quiet import without_warnings
 
 __all__ = ["QuickLowering", "quick_module", "quick_parse"]
 
@@ -254,8 +254,7 @@ if sys.version_info >= (3, 12):
 def quick_module(text: str) -> ast.Module | None:
     """Python's tree of `text`; None where this Python cannot parse it."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on escapes in texts that are none
+        with without_warnings():
             return ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None

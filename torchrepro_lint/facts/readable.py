@@ -7,12 +7,12 @@ looked at closely by whoever asked: it alone says why.
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.source.depth import is_too_deep, too_large_for_python
 from torchrepro_lint.source.text import SourceError, read_source
 
@@ -33,8 +33,7 @@ def is_surely_readable(text: str) -> bool:
     if is_too_deep(text) or too_large_for_python(text) is not None:
         return False
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # on escapes in texts that are none
+        with without_warnings():
             symtable.symtable(text, "", "exec")
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

@@ -139,6 +139,13 @@ class _Builder:
                         target = tree.Attribute(value.site, owner.value, attr)
                         scope.stores = grown(scope.stores, Store(target, given.value, statement, path))
                         self.of_self(scope, target, "assign", given.value, last, path)
+                    case tree.Call(
+                        func=tree.Attribute(value=module, attr="add_module" | "register_module"),
+                        args=(tree.Arg(value=tree.Const(value=str() as attr)), given),
+                    ) if attr.isidentifier():
+                        target = tree.Attribute(value.site, module, attr)
+                        scope.stores = grown(scope.stores, Store(target, given.value, statement, path))
+                        self.of_self(scope, target, "assign", given.value, last, path)
             case tree.Return(value=returned):
                 scope.returns = grown(scope.returns, (statement, path))
                 if returned is not None:

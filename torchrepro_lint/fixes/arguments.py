@@ -14,6 +14,7 @@ from torchrepro_lint.fixes.brackets import (
     Bracket,
     are_others_on_one_line,
     bracket_of,
+    breaks_calls,
     call_parentheses,
     equals_sign,
     has_long_calls,
@@ -38,7 +39,8 @@ def add_keyword_arguments(
     other arguments, which are made as well.
 
     One argument per line stays one per line; a call on one line stays on one line as long as it fits the line length or
-    its author leaves such calls long, and is otherwise wrapped as other calls of the file are, else as black would.
+    its author leaves such calls long, and is otherwise wrapped as other calls of the file are. Where there are none, it
+    is wrapped as black would; aligned below its own arguments in a file with lines that no formatter leaves.
     Trailing commas and comments stay where they are.
     """
     if not pairs:
@@ -165,7 +167,7 @@ class _Call:
     def _beyond_the_line(self, new: list[str]) -> list[Edit]:
         """A line that would be too long: formatters break the outermost of its brackets first, and those within them
         where that is not enough. Below what stands aligned after an opening bracket, arguments are aligned as well, and
-        everywhere in a file whose author aligns them.
+        everywhere in a file whose author aligns them, or uses no formatter and breaks no call as one does.
         """
         brackets: list[Bracket] = []
         node: cst.BaseExpression = self.call
@@ -183,12 +185,19 @@ class _Call:
                 break
             brackets.insert(0, bracket)
             node = bracket.outer
-        if self.document.once(wraps_aligned) and (below := self._below_its_own([", ".join(new)])) is not None:
+        aligns = self.document.once(wraps_aligned) or self._is_unformatted()
+        if aligns and (below := self._below_its_own([", ".join(new)])) is not None:
             return below
         end = self.document.end(node)
         if _END.fullmatch(self.text, end, self.document.next_line(end)) is None:
             brackets = []
         return self._broken(brackets, new, outer)
+
+    def _is_unformatted(self) -> bool:
+        """Whether the call is what a statement keeps or gives back, in a file that no formatter has laid out."""
+        if not isinstance(self.document.parent(self.call), cst.Assign | cst.AnnAssign | cst.Return):
+            return False
+        return self.document.is_beyond_defaults and not breaks_calls(self.document)
 
     def _broken(self, brackets: list[Bracket], new: list[str], outer: str) -> list[Edit]:
         """The brackets around the call broken, the outermost first, as far as the line length asks for it."""

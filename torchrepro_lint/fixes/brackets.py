@@ -13,6 +13,7 @@ __all__ = [
     "Bracket",
     "are_others_on_one_line",
     "bracket_of",
+    "breaks_calls",
     "call_parentheses",
     "equals_sign",
     "has_long_calls",
@@ -149,6 +150,17 @@ def equals_sign(document: Document, call: cst.Call) -> str:
 
 def wraps_aligned(document: Document) -> bool:
     """Whether most calls over several lines have their arguments aligned below the first, which follows the bracket."""
+    aligned, broken = document.once(_aligned_and_broken)
+    return aligned > broken
+
+
+def breaks_calls(document: Document) -> bool:
+    """Whether some call of several arguments has the first of them on another line than its bracket."""
+    return document.once(_aligned_and_broken)[1] > 0
+
+
+def _aligned_and_broken(document: Document) -> tuple[int, int]:
+    """How many calls over several lines are aligned below the first argument, and how many begin with a line break."""
     aligned = broken = 0
     for call in document.nodes(cst.Call):
         starts = [document.start(argument) for argument in call.args]
@@ -162,7 +174,7 @@ def wraps_aligned(document: Document) -> bool:
         leading = [start - line for line, start in lines.items() if not text[line:start].strip()]
         if leading:
             aligned += all(column == first - document.line_start(first) for column in leading)
-    return aligned > broken
+    return aligned, broken
 
 
 def leaves_calls_long(document: Document) -> bool:

@@ -97,6 +97,11 @@ class Document:
         return min(max(longest, _DEFAULT_LINE_LENGTH), _MAXIMUM_GUESS)
 
     @property
+    def has_limit(self) -> bool:
+        """Whether the project states how long its lines may be, or uses a formatter that has a limit."""
+        return self._line_length is not None
+
+    @property
     def is_beyond_defaults(self) -> bool:
         """Whether no limit is configured, and lines of code are longer than formatters leave them by default."""
         return self._line_length is None and self.line_length > _DEFAULT_LINE_LENGTH

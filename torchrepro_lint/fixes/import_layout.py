@@ -219,7 +219,9 @@ class _Layout:
     def _start_with_title(self, statement: cst.SimpleStatementLine) -> int:
         """Where a statement's lines begin, below comments that head the file and not the section."""
         start = self.document.line_start(self.document.start(statement))
-        if statement is not self.document.module.body[0]:
+        body = self.document.module.body
+        above = next(index for index, one in enumerate(body) if one is statement)
+        if any(not _is_fixed(one, index) for index, one in enumerate(body[:above])):
             return self.document.lead_start(statement)
         row = first = self.document.lines.row(start)
         while first > 1 and self.document.lines.line(first - 1).startswith("#"):

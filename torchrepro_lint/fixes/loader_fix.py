@@ -56,6 +56,7 @@ __all__ = [
     "is_distributed",
     "loader_fix",
     "may_share_worker_seeds",
+    "needs_a_rewrite",
     "surroundings",
     "why_no_generator",
 ]
@@ -76,14 +77,15 @@ def loader_fix(
     also_seeds: Sequence[WorkerTarget] = (),
     by_rank: bool = False,
     is_counted: bool = False,
+    anywhere: bool = False,
 ) -> tuple[Fix | None, str | None]:
     """The fix that passes a worker init function and a seeded generator to the loader, or why there is none.
 
     `also_seeds`: what the function has to seed beside the global generators. `by_rank`: the generator has another seed
     on each rank. `is_counted`: for the seed of another loader, which is not to be the same. Neither for a loader in a
-    file that nobody asks about.
+    file that nobody asks about, unless `anywhere`.
     """
-    if not program.is_asked(loader.facts.path):
+    if not anywhere and not program.is_asked(loader.facts.path):
         return None, None
     wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
     known = loader.known
@@ -143,6 +145,18 @@ def loader_fix(
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = other_homes(program, path) if init and not also_seeds else frozenset()
     return Fix(plan.applicability, message, plan.edits, after), None
+
+
+def needs_a_rewrite(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, since: str) -> bool:
+    """Whether a call that takes a generator `since` a release of torch, and is given none by a fix, would not be given
+    one by hand either: its place surely runs again in one training, or torch is not surely seeded before it, or the
+    project supports a torch that takes none. Where it is only unknown what calls it, somebody may know.
+    """
+    if why_no_generator(program, since) is not None:
+        return True
+    if frequency(program, facts, scope, call.site).often is Often.AGAIN:
+        return True
+    return not torch_seed_at(program, Site(facts.path, call.site)).seeded
 
 
 def why_no_generator(program: Program, since: str) -> str | None:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.fixes.brackets import bracket_of
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.program.evaluation.values import Site
@@ -120,6 +121,8 @@ def _around(document: Document, node: cst.BaseExpression, key: str) -> list[Edit
         start, end = document.span(node)
         if (broken := _broken_around(document, node, key)) is not None:
             return [broken]
+        if document.has_limit and (wrapped := _wrapped_around(document, node, key)) is not None:
+            return wrapped
         return [document.insertion(start, "sorted("), document.insertion(end, f"{key})")]
     last = [document.insertion(document.span(call)[1] - 1, key)] if key else []
     return [document.replacement(*document.span(call.func), "sorted"), *last]
@@ -144,6 +147,42 @@ def _broken_around(document: Document, node: cst.BaseExpression, key: str) -> Ed
     whole = ["sorted(", inner + lines[0], *lines[1:]]
     whole[-1] += f"{key}"
     return document.replacement(start, end, document.newline.join([*whole, f"{outer})"]))
+
+
+def _wrapped_around(document: Document, node: cst.BaseExpression, key: str) -> list[Edit] | None:
+    """`sorted(...)` on a line that would be longer than the formatter leaves it: what is in the outermost brackets of
+    the statement has a line of its own. None where the line is short enough, or that line would not be.
+    """
+    start, end = document.span(node)
+    bracket = bracket_of(document, node)
+    whole = node if bracket is None else bracket.outer
+    if not isinstance(document.parent(whole), cst.Assign | cst.AnnAssign | cst.Return | cst.For):
+        return None
+    around_start, around_end = document.span(whole)
+    line_start, next_line = document.line_start(around_start), document.next_line(around_start)
+    added = len("sorted()") + len(key)
+    line = document.text[line_start:next_line].rstrip()
+    if around_end > next_line or document.text[around_end:next_line].strip(" :\r\n"):
+        return None
+    outer = document.indentation(around_start)
+    inner, behind = outer + document.indent_unit(node), document.newline + outer
+    first, last = (start, end) if bracket is None else (bracket.parts[0][0], bracket.parts[-1][1])
+    grown = len(inner) + last - first + (len(key) if bracket is None else added)
+    if len(line) + added <= document.line_length or grown > document.line_length:
+        return None
+    if bracket is None:
+        return [
+            document.insertion(start, f"sorted({document.newline}{inner}"),
+            document.insertion(end, f"{key}{behind})"),
+        ]
+    if document.text[last : bracket.close].strip():
+        return None
+    return [
+        document.replacement(bracket.open + 1, first, document.newline + inner),
+        document.insertion(start, "sorted("),
+        document.insertion(end, f"{key})"),
+        document.replacement(last, bracket.close, behind),
+    ]
 
 
 def _sum_around(document: Document, node: cst.BaseExpression) -> cst.BaseExpression:

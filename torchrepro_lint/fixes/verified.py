@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import warnings
 from collections.abc import Iterable
 
 import libcst as cst
@@ -11,6 +10,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.facts.libcst_parser import parse_module
 from torchrepro_lint.facts.positions import is_reproduced
+from torchrepro_lint.quiet import without_warnings
 
 __all__ = ["outside_is_equal", "verify_edit"]
 
@@ -47,8 +47,7 @@ def verify_edit(
 
 def _why_not_compiled(text: str, *, awaits: bool) -> SyntaxError | ValueError | None:
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # the user's own invalid escapes are not ours to report
+        with without_warnings():
             compile(text, "<text>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT if awaits else 0, dont_inherit=True)
     except (SyntaxError, ValueError) as error:
         return error

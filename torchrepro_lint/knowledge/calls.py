@@ -17,7 +17,7 @@ CallTable = Literal[
     "notable", "distinct_numbers", "same_numbers", "writes_init",
     "writes_init_from_environment", "saves_checkpoint", "loads_checkpoint", "draws_as_its_parts", "command_groups",
     "starts_afresh", "starts_with_number", "chosen_by_name", "waits", "enumerations", "measures", "compiles",
-    "dropout_layers", "makes_environments", "recomputes",
+    "dropout_layers", "makes_environments", "recomputes", "multiplies",
 ]  # fmt: skip
 
 PackageTable = Literal["stored_data", "knows_of_workers", "seeds_nothing", "computes", "augments"]

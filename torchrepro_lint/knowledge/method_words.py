@@ -13,6 +13,7 @@ MethodTable = Literal[
     "training_steps",
     "called_by_frameworks",
     "called_once",
+    "multiplies",
     "keeps_beside_others",
     "starts_anew",
     "called_at_the_end",

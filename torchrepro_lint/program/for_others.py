@@ -21,7 +21,14 @@ from torchrepro_lint.source.root import is_marked, is_shared_folder
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_copied", "is_for_others", "is_no_longer_used", "is_of_its_package", "is_put_aside"]
+__all__ = [
+    "is_copied",
+    "is_for_others",
+    "is_no_longer_used",
+    "is_of_its_package",
+    "is_put_aside",
+    "shows_or_measures",
+]
 
 #: How many files of Python a folder has at least that is taken for a copied library though its name is a common word.
 _MANY_FILES: Final = 20
@@ -40,6 +47,12 @@ _ARCHIVE: Final = re.compile(r".+-(?:master|main)", re.IGNORECASE)
 _OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
 #: What an archive of a release adds to the name of a library.
 _VERSION: Final = re.compile(r"[-_]v?\d+(?:\.\d+)+\w*$")
+#: Folders for documentation, in which programs are there to be read.
+_DOCUMENTATION: Final = re.compile(r"docs?|documentation", re.IGNORECASE)
+#: Folders and files of programs that measure how long something takes, if they read a clock: `bench_loader.py`. Others
+#: of such names compare what models have learned.
+_BENCHMARK: Final = re.compile(r"(?:.+[-_])?bench(?:mark)?s?(?:[-_].+)?", re.IGNORECASE)
+_CLOCK: Final = re.compile(rb"\bperf_counter|\btimeit\b|\btorch\.utils\.benchmark\b|\bcuda\.Event\b")
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
 _SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
@@ -66,6 +79,19 @@ def is_put_aside(program: Program, path: Path) -> bool:
     if not path.is_relative_to(program.root):
         return False
     return _is_old(program, path) or any(map(_ARCHIVE.fullmatch, _folders(program, path)))
+
+
+def shows_or_measures(program: Program, path: Path) -> bool:
+    """Whether a file is of the documentation, where each line that a fix adds has to be explained, or a program that
+    measures times, on which no order of samples has a bearing.
+    """
+    if not path.is_relative_to(program.root):
+        return False
+    folders = _folders(program, path)
+    if any(map(_DOCUMENTATION.fullmatch, folders)):
+        return True
+    is_named_so = any(map(_BENCHMARK.fullmatch, (*folders, path.stem)))
+    return is_named_so and program.project.holds(path, _CLOCK)
 
 
 def is_no_longer_used(program: Program, path: Path) -> bool:

@@ -5,6 +5,7 @@ What these seed and switch says nothing of other runs, and whether they repeat i
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,10 +15,14 @@ from torchrepro_lint.program.running.ways import Way, runs_as_script
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_called_as_a_program", "is_of_a_test", "tries_itself_out"]
+__all__ = ["is_called_as_a_program", "is_of_a_test", "looks_at_data_alone", "tries_itself_out"]
 
 #: A file of such a name is a program, whatever imports it.
 _PROGRAM: Final = function_words("is_run_itself")
+#: A class of data sets, in the bytes of a file; words of what has a model; what trains one.
+_DATA_SET: Final = re.compile(rb"^class \w+\(.*Dataset", re.MULTILINE)
+_MODEL: Final = re.compile(rb"model|\bnet\b|network|backward|optim|\.fit\(|Trainer|nn\.Module", re.IGNORECASE)
+_TRAINS: Final = re.compile(rb"\.backward\(|\.fit\(")
 
 
 def tries_itself_out(program: Program, path: Path) -> bool:
@@ -36,3 +41,15 @@ def is_of_a_test(program: Program, way: Way) -> bool:
     """Whether a way begins in a file of tests, or in a self-test."""
     start = way[-1].facts.path
     return program.is_test(start) or (runs_as_script(way) and tries_itself_out(program, start))
+
+
+def looks_at_data_alone(program: Program, way: Way) -> bool:
+    """Whether a way begins in the `__main__` block of a file that defines a data set and has no word of a model, in a
+    project whose other files train: its author looks at some samples there.
+    """
+    path, holds = way[-1].facts.path, program.project.holds
+    if not runs_as_script(way) or is_called_as_a_program(path):
+        return False
+    if not holds(path, _DATA_SET) or holds(path, _MODEL):
+        return False
+    return any(other != path and holds(other, _TRAINS) for other in program.project.files)

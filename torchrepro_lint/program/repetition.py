@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_for_others
-from torchrepro_lint.program.project_tests import is_of_a_test
+from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
@@ -64,9 +64,11 @@ def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
 
 
 def is_of_a_self_test(program: Program, site: Site) -> bool:
-    """Whether all that runs a place is a test, or the `__main__` block of a module that others import."""
+    """Whether all that runs a place is a test, the `__main__` block of a module that others import, or that of a file
+    that defines a data set and only looks at some samples.
+    """
     found = _ways_to(program, site)
-    return bool(found) and all(is_of_a_test(program, way) for way in found)
+    return bool(found) and all(is_of_a_test(program, way) or looks_at_data_alone(program, way) for way in found)
 
 
 def is_never_run(program: Program, site: Site) -> bool:

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_copied, is_no_longer_used, is_put_aside
+from torchrepro_lint.program.for_others import is_copied, is_no_longer_used, is_put_aside, shows_or_measures
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_left_to_the_callers, is_of_a_self_test, left_to_strict
 from torchrepro_lint.program.running.reach import Link
@@ -53,7 +53,8 @@ class Rule(ABC):
         seldom_matters: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
-        in self-tests, and in files that were put aside, downloaded with a whole project, or copied from a library.
+        in self-tests, in documentation, in programs that measure times, and in files that were put aside, downloaded
+        with a whole project, or copied from a library.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used.
@@ -84,5 +85,9 @@ class Rule(ABC):
 
 
 def _is_left_alone(program: Program, path: Path) -> bool:
-    """Whether nobody asks for a change in a file: a test, what was put aside, and what is another project's."""
-    return program.is_test(path) or is_put_aside(program, path) or is_copied(program, path)
+    """Whether nobody asks for a change in a file: a test, documentation, a measurement of times, what was put aside,
+    and what is another project's.
+    """
+    if program.is_test(path) or is_put_aside(program, path) or is_copied(program, path):
+        return True
+    return shows_or_measures(program, path)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from torchrepro_lint.knowledge.old_syntax import BEGINS_INDENTED, ENDS_EARLY, form_of_no_module, older_form
+from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.source.depth import is_too_deep, too_large
 from torchrepro_lint.source.magics import commented, parses
 
@@ -41,8 +41,7 @@ def error_in(cell: str) -> CellError | None:
         return None
     source = cell.partition("\n")[2].removesuffix("\n")
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             ast.parse(source)
     except SyntaxError as error:
         if _is_read_by_libcst(source):

@@ -24,6 +24,10 @@ _INI_FILES = (".style.yapf", "setup.cfg", "tox.ini", ".flake8")
 _NAMES = ("pyproject.toml", *(name for name, _ in _STYLE_FILES), *_INI_FILES)
 
 
+#: The limit of black and of ruff's formatter where a project that uses them states none.
+_BY_DEFAULT = 88
+
+
 def line_length_of(root: Path) -> int | None:
     """The longest line, in characters, that the project at `root` wants; None where nothing says it.
 
@@ -50,9 +54,11 @@ def _answers(root: Path) -> Iterator[int]:
     for name, key in _STYLE_FILES:
         yield from _length(toml_of(root / name).get(key))
     tools = toml_of(root / "pyproject.toml").get("tool")
+    sections = {tool: one for tool, one in tools.items() if isinstance(one, dict)} if isinstance(tools, dict) else {}
     for tool, key in _TOML:
-        section = tools.get(tool) if isinstance(tools, dict) else None
-        yield from _length(section.get(key) if isinstance(section, dict) else None)
+        yield from _length(sections.get(tool, {}).get(key))
+    if "black" in sections or "format" in sections.get("ruff", {}):
+        yield _BY_DEFAULT
     parsers = [(name, ini_of(root / name)) for name in _INI_FILES]
     for tool, key in _INI:
         for name, parser in parsers:

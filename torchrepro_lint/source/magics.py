@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import ast
 import re
-import warnings
 from itertools import groupby
 
 from torchrepro_lint.knowledge.magics import magics
+from torchrepro_lint.quiet import without_warnings
 
 __all__ = ["as_python", "commented", "escapes", "parses"]
 
@@ -166,8 +166,7 @@ def _rest(cell: str, start: int) -> int:
 def parses(text: str) -> bool:
     """Whether a text is Python."""
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with without_warnings():
             ast.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False

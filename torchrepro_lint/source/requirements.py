@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.regular_files import note
 from torchrepro_lint.settings import normalised_specifier
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
@@ -219,7 +220,9 @@ def _setup_py(path: Path) -> Iterator[str]:
     """Every string of a setup script that is a requirement for torch: the lists are under all kinds of names."""
     text = text_of(path)
     try:
-        strings = [node.value for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Constant)]
+        with without_warnings():
+            tree = ast.parse(text)
+        strings = [node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     except (SyntaxError, ValueError, RecursionError):
         strings = re.findall(r"""["']([^"'\n]*)["']""", text)
     for string in strings:

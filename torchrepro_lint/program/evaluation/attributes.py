@@ -23,6 +23,7 @@ from torchrepro_lint.program.evaluation.classes import (
     mro,
 )
 from torchrepro_lint.program.evaluation.enumerations import has_member_value
+from torchrepro_lint.program.evaluation.module_containers import named_module
 from torchrepro_lint.program.evaluation.named_by_text import namespace, outside_namespace
 from torchrepro_lint.program.evaluation.records import field, is_record
 from torchrepro_lint.program.evaluation.values import (
@@ -85,6 +86,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
             return known or values_of(MemberOf(value, attr, command_line.is_never_none(ev, value, attr)))
         case ExternalObject() if held := _held_dataset(value, attr):
             return held
+        case ExternalObject() if module := named_module(value, attr):
+            return union(module, values_of(MemberOf(value, attr)))
         case ExternalObject() if is_record(value):
             return field(ev, value, attr) or values_of(MemberOf(value, attr))
         case Constant() | Partial() if has_member_value(value, attr):

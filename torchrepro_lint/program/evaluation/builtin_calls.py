@@ -17,7 +17,7 @@ from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict, read_from_outside
 from torchrepro_lint.program.evaluation.dict_subclasses import dict_of
 from torchrepro_lint.program.evaluation.instantiation import instantiated
-from torchrepro_lint.program.evaluation.module_containers import held_modules
+from torchrepro_lint.program.evaluation.module_containers import held_modules, layered
 from torchrepro_lint.program.evaluation.named_tuples import MAKER, made_by_namedtuple
 from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
@@ -55,6 +55,8 @@ def external_result(ev: Evaluator, function: External, arguments: Arguments, sit
     special = PYTHON_CALLS.get(function.name)
     if special is not None:
         return special(ev, arguments)
+    if function.name == "torch.nn.Sequential":
+        arguments = layered(arguments)
     if function.name == "functools.wraps":
         return values_of(ExternalObject(function.name, arguments, site))
     return _known_result(ev, function.name, arguments, site)

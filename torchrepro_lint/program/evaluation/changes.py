@@ -51,7 +51,9 @@ _LIST_CHANGES = frozenset({"append", "appendleft", "extend", "extendleft", "inse
 _DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
 #: Methods by which a data set of a library gets what its items go through.
 _STAGE_CHANGES = frozenset({"set_transform"})
-_CHANGES = _LIST_CHANGES | _DICT_CHANGES | _STAGE_CHANGES
+#: Methods by which a container of modules gets one under a name.
+_NAMED_CHANGES = frozenset({"add_module", "register_module"})
+_CHANGES = _LIST_CHANGES | _DICT_CHANGES | _STAGE_CHANGES | _NAMED_CHANGES
 
 #: How many changes between a binding and a use are followed one after another; of more, any may have come last.
 MAX_CHANGES: Final = 100
@@ -342,10 +344,14 @@ def _after_item(value: DictValue, index: Values, stored: Values, certain: bool) 
 
 def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, certain: bool) -> Values:
     first = arguments.positional[0] if arguments.positional else arguments.unseen
-    if isinstance(value, SequenceValue) and method in _LIST_CHANGES:
+    if isinstance(value, DictValue) and method in _NAMED_CHANGES:
+        given = union(arguments.unseen, *arguments.positional[1:2])
+        return values_of(_after_item(value, first, given, certain))
+    if isinstance(value, SequenceValue) and (method in _LIST_CHANGES or method in _NAMED_CHANGES):
         last = union(arguments.unseen, *arguments.positional[-1:])
         added = elements(ev, first) if method in ("extend", "extendleft") else last
-        if method == "append" and certain and value.items is not None and len(value.items) < 32:
+        goes_last = method == "append" or method in _NAMED_CHANGES
+        if goes_last and certain and value.items is not None and len(value.items) < 32:
             return values_of(SequenceValue(value.kind, (*value.items, added), NOTHING))
         return values_of(SequenceValue(value.kind, None, union(value.elements(), added)))
     if isinstance(value, DictValue) and method == "update":

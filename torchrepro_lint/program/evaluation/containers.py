@@ -140,7 +140,7 @@ def subscript(ev: Evaluator, values: Values, index: Values, is_slice: bool) -> V
             case ExternalObject() if is_registry(value):
                 parts.append(registered(ev, value))
             case ExternalObject() if modules := held_modules(value):
-                parts.append(named_element(modules))
+                parts.append(values_of(value) if is_slice else named_element(modules))
             case ExternalObject(name=name) if (item := external_callable(f"{name}.__getitem__")) and item.returns:
                 if item.gives_receiver:
                     parts.append(part_of(value, constant))

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
+    Constant,
     DictValue,
     SequenceValue,
     Value,
@@ -15,7 +16,7 @@ from torchrepro_lint.program.evaluation.values import (
     values_of,
 )
 
-__all__ = ["joined", "opened", "repeated"]
+__all__ = ["dict_of_pairs", "joined", "opened", "repeated"]
 
 
 def joined(*sets: Values) -> Values:
@@ -60,3 +61,20 @@ def opened(value: Value) -> Values:
     if isinstance(value, SequenceValue):
         return values_of(SequenceValue(value.kind, None, value.elements()))
     return NOTHING
+
+
+def dict_of_pairs(value: Value) -> DictValue | None:
+    """The dict that is made of a list of pairs, `[("a", 1), ("b", 2)]`; None where not each key is known."""
+    if not isinstance(value, SequenceValue) or value.items is None:
+        return None
+    entries: dict[tuple[type, tree.ConstantValue], tuple[tree.ConstantValue, Values, bool]] = {}
+    for item in value.items:
+        match next(iter(item)) if len(item) == 1 else None:
+            case SequenceValue(items=(key, held)) if len(key) == 1:
+                for one in key:
+                    if not isinstance(one, Constant):
+                        return None
+                    entries[type(one.value), one.value] = (one.value, held, True)
+            case _:
+                return None
+    return DictValue(tuple(entries.values()), False)

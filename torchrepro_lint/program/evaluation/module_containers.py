@@ -1,11 +1,12 @@
 """The modules that `nn.ModuleList`, `nn.ModuleDict` and `nn.Sequential` hold, as a loop or an index takes them out.
 
-What is done to them elsewhere (`add_module`, a parent's `apply`) is not followed, so that an element may always be
-anything else as well.
+What is done to them elsewhere (a parent's `apply`) is not followed, so that an element may always be anything else as
+well.
 """
 
 from __future__ import annotations
 
+from torchrepro_lint.program.evaluation.joining import dict_of_pairs
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -19,7 +20,15 @@ from torchrepro_lint.program.evaluation.values import (
     values_of,
 )
 
-__all__ = ["elements_of", "held_modules", "holding_modules", "is_changeable", "named_element"]
+__all__ = [
+    "elements_of",
+    "held_modules",
+    "holding_modules",
+    "is_changeable",
+    "layered",
+    "named_element",
+    "named_module",
+]
 
 
 def held_modules(value: Value) -> Values:
@@ -28,7 +37,8 @@ def held_modules(value: Value) -> Values:
         case ExternalObject(name="torch.nn.ModuleList", arguments=Arguments() as given):
             return _given(given) or (NOTHING if _may_be_given(given) else values_of(SequenceValue("list", (), NOTHING)))
         case ExternalObject(name="torch.nn.ModuleDict", arguments=Arguments() as given):
-            return _given(given) or (NOTHING if _may_be_given(given) else values_of(DictValue((), False)))
+            dicts = frozenset(dict_of_pairs(one) or one for one in _given(given))
+            return dicts or (NOTHING if _may_be_given(given) else values_of(DictValue((), False)))
         case ExternalObject(name="torch.nn.Sequential", arguments=Arguments(positional=layers, open_positional=False)):
             return values_of(SequenceValue("list", layers, NOTHING))
     return NOTHING
@@ -53,6 +63,24 @@ def holding_modules(value: Value, held: Values) -> Value:
         case ExternalObject(site=site):
             return ExternalObject(value.name, Arguments((held,)), site)
     return value
+
+
+def layered(arguments: Arguments) -> Arguments:
+    """The layers that `nn.Sequential` is given, each as an argument, also where they come in a dict of their names."""
+    match arguments:
+        case Arguments(positional=(only,), open_positional=False) if len(only) == 1:
+            for one in only:
+                if isinstance(one, DictValue) and not one.open:
+                    return Arguments(tuple(values for _, values, _ in one.entries))
+    return arguments
+
+
+def named_module(value: ExternalObject, name: str) -> Values:
+    """The module that a dict of modules holds under a name: `self.heads.mask` is `self.heads["mask"]`."""
+    if value.name != "torch.nn.ModuleDict":
+        return NOTHING
+    entries = (one.get(name) for one in held_modules(value) if isinstance(one, DictValue))
+    return union(*(entry[0] for entry in entries if entry is not None))
 
 
 def is_changeable(value: Value) -> bool:

@@ -10,6 +10,7 @@ from torchrepro_lint.program.evaluation.arguments import merged
 from torchrepro_lint.program.evaluation.arithmetic import computed
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
+from torchrepro_lint.program.evaluation.joining import dict_of_pairs
 from torchrepro_lint.program.evaluation.named_by_text import namespace, some_class
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -71,7 +72,7 @@ def _dict(ev: Evaluator, arguments: Arguments) -> Values:
     result = DictValue((), arguments.open_keywords or arguments.open_positional, NOTHING)
     for values in arguments.positional[:1]:
         for value in values:
-            other = value if isinstance(value, DictValue) else DictValue((), True, unknown())
+            other = value if isinstance(value, DictValue) else dict_of_pairs(value) or DictValue((), True, unknown())
             result = containers.updated(result, other, len(values) == 1)
     entries = tuple((name, values, certain) for name, values, certain in arguments.keywords)
     return values_of(containers.updated(result, DictValue(entries, False), True))

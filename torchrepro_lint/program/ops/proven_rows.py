@@ -17,7 +17,8 @@ from torchrepro_lint.program.evaluation.values import Constant, SequenceValue, V
 from torchrepro_lint.program.ops.input_forms import FORMS, has_form
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
-from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -130,7 +131,20 @@ def _holds(ev: Evaluator, operation: Operation, condition: Condition, flag: Flag
         written = _written(operation.args, condition)
         is_tensor = written is not None and tensor(ev, written, operation.frame) is not None
         return condition.test == "not-none" if is_tensor else None
-    return agreed(_verdict(condition, value) for value in values)
+    verdict = agreed(_verdict(condition, value) for value in values)
+    return None if verdict is False and _may_differ_in_a_subclass(ev, operation, condition) else verdict
+
+
+def _may_differ_in_a_subclass(ev: Evaluator, operation: Operation, condition: Condition) -> bool:
+    """Whether an argument is an attribute of an object that may be of a subclass, which may give it another value."""
+    facts, scope = operation.frame.facts, operation.frame.scope
+    match _written(operation.args, condition):
+        case tree.Attribute(value=tree.Name(id=owner)) if owner == scope.self_name:
+            if operation.frame != frame_without_callers(ev, facts, scope):
+                return False
+            cls = class_of_method(ev, facts, scope)
+            return cls is not None and next(iter(ev.subclasses(cls)), None) is not None
+    return False
 
 
 def _argument(ev: Evaluator, operation: Operation, condition: Condition) -> tuple[bool, Values]:

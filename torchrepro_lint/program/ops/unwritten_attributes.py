@@ -18,7 +18,7 @@ from torchrepro_lint.program.ops.memory_uses import memory_use
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.classes_around import class_of_method
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -80,9 +80,11 @@ def _is_whole_parameter(program: Program, made: Operation) -> bool:
     )
 
 
-def _is_joined(program: Program, parents: Parents, use: tree.Expr, frame: Frame) -> bool:
-    """Whether a tensor is in the list of those that are put together: `torch.cat([self.token, x])`."""
-    display = parents.of(use)
+def _is_joined(program: Program, parents: Parents, at: Node, frame: Frame) -> bool:
+    """Whether a tensor is in the list of those that are put together, or what has the same memory as it:
+    `torch.cat([self.token, x])`, `torch.cat([self.token.expand(n, -1), x])`.
+    """
+    display = at if isinstance(at, tree.Display) else parents.of(at)
     arg = parents.of(display) if isinstance(display, tree.Display) else None
     call = parents.of(arg) if isinstance(arg, tree.Arg) else None
     if not isinstance(call, tree.Call):
@@ -108,7 +110,6 @@ def _uses(program: Program, path: Path, target: tree.Attribute, *, may_be_joined
             yield "unknown", Site(path, use.site)
             continue
         frame = frame_without_callers(program.ev, facts, scope)
-        if may_be_joined and _is_joined(program, parents, use, frame):
-            yield "reads", Site(path, use.site)
-            continue
-        yield memory_use(program.ev, parents, use, frame).kind, Site(path, use.site)
+        found = memory_use(program.ev, parents, use, frame)
+        joined = may_be_joined and found.kind == "unknown" and _is_joined(program, parents, found.at, frame)
+        yield "reads" if joined else found.kind, Site(path, use.site)

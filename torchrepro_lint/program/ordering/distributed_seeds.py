@@ -20,7 +20,8 @@ from torchrepro_lint.program.ordering.epoch_loops import is_for_evaluation
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.written_arguments import written_argument
-from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
+from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
+from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of, entropy_of
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.rank_names import names_rank, rank_in
 from torchrepro_lint.program.workers.workers import argument
@@ -91,10 +92,20 @@ def _rank_in(program: Program, one: KnownCall, seed: tree.Expr) -> Site | None:
 
 def _entropy_in(program: Program, one: KnownCall, seed: tree.Expr) -> Entropy | None:
     """What of the clock or the system is in a seed, which then is another one in each process."""
-    found = entropy_of(program.ev, seed, one.frame)
+    found = entropy_of(program.ev, seed, one.frame) or _drawn_in(program, one, seed)
     if found is None or found.fallback or program.ev.exhausted:
         return None
     return None if any(program.project.holds(path, _SHARES) for path in (one.facts.path, found.site.path)) else found
+
+
+def _drawn_in(program: Program, one: KnownCall, seed: tree.Expr) -> Entropy | None:
+    """The draw in a seed whose generator nothing in the program seeds, so that it begins with what the system gives."""
+    found = drawn_of(program.ev, seed, one.frame)
+    if found is None:
+        return None
+    drawn = drawn_globally(found.name)
+    seedings = program.evidence_in_programs_of(found.frame)
+    return None if any(not drawn.isdisjoint(other.seeds) for other in seedings) else found
 
 
 def _unreached(program: Program, one: KnownCall) -> Evidence | None:

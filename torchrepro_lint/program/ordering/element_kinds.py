@@ -6,7 +6,7 @@ If the value of an expression is not known, the code around it decides: how its 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -249,6 +249,8 @@ class Reader:
                 return values_of(self, node.func.value, depth - 1)
             if word == "from_iterable" and first is not None:
                 return elements_of_elements(self, first, depth - 1)
+        if word == "sum" and len(node.args) == 2:
+            return elements_of_elements(self, node.args[0].value, depth - 1)
         if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
             return joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
         return by_name(node.func)
@@ -311,13 +313,15 @@ class Reader:
         """What all visible calls hand to a parameter of a function, where it is seen how they make it."""
         return joined(self._given(made, frame, depth) for made, frame in self._arguments(param))
 
-    def elements_of_handed(self, param: tree.Param, depth: int) -> ElementKind | None:
-        """What the collections hold that are in what all visible calls hand to a parameter."""
-        given = self._arguments(param)
-        readers = [Reader(self.program, frame.facts, frame.scope) for _, frame in given]
+    def of_handed(
+        self, param: tree.Param, read: Callable[[Reader, tree.Expr], ElementKind | None]
+    ) -> ElementKind | None:
+        """What `read` says of what all visible calls hand to a parameter: a display or a name."""
         return joined(
-            elements_of_elements(reader, made, depth) if isinstance(made, (tree.Name, tree.Display)) else None
-            for reader, (made, _) in zip(readers, given, strict=True)
+            read(Reader(self.program, frame.facts, frame.scope), made)
+            if isinstance(made, (tree.Name, tree.Display))
+            else None
+            for made, frame in self._arguments(param)
         )
 
     def _arguments(self, param: tree.Param) -> list[tuple[tree.Expr | None, Frame]]:

@@ -30,10 +30,15 @@ def elements_of_elements(reader: Reader, node: tree.Expr, depth: int) -> Element
             return reader.inside(node).elements(element, depth - 1)
         case tree.Display(items=items):
             return joined(reader.elements(item, depth - 1) for item in items)
+        case tree.Call(func=tree.Name(id="list" | "tuple" | "sorted" | "reversed" | "tqdm"), args=(arg, *_)):
+            return elements_of_elements(reader, arg.value, depth - 1)
         case tree.Name(id=name):
             made = [elements_of_elements(reader, one, depth - 1) for one in assigned(reader.scope, name)]
             put = [reader.elements(arg.value, depth - 1) for arg in put_into(reader.scope, name, "append", "add")]
-            given = [reader.elements_of_handed(one, depth - 1) for one in parameters(reader.scope, name)]
+            given = [
+                reader.of_handed(one, lambda there, list_: elements_of_elements(there, list_, depth - 1))
+                for one in parameters(reader.scope, name)
+            ]
             return joined(kind for kind in (*made, *put, *given) if kind is not None) or by_name(node)
     return by_name(node)
 
@@ -69,10 +74,14 @@ def unpacked(reader: Reader, node: tree.Expr, place: int, depth: int) -> Element
             return _at(reader, element, place, depth)
         case tree.Name(id=name):
             bindings = [one for one in bindings_of(reader.scope, name) if not is_made_of_itself(one)]
-            given = [one.node for one in bindings if one.kind == "assign" and not one.unpack]
-            made = [unpacked(reader, one, place, depth - 1) for one in given if one is not None]  # type: ignore[arg-type]
+            bound = [one.node for one in bindings if one.kind == "assign" and not one.unpack]
+            made = [unpacked(reader, one, place, depth - 1) for one in bound if one is not None]  # type: ignore[arg-type]
             put = [_at(reader, arg.value, place, depth) for arg in put_into(reader.scope, name, "append", "add")]
-            return joined((*made, *put))
+            given = [
+                reader.of_handed(one, lambda there, pairs: unpacked(there, pairs, place, depth - 1))
+                for one in parameters(reader.scope, name)
+            ]
+            return joined((*made, *put, *given))
     return None
 
 

@@ -20,7 +20,7 @@ from torchrepro_lint.program.ordering.order_carriers import Sink
 from torchrepro_lint.program.ordering.order_flow import find_sink
 from torchrepro_lint.program.ordering.order_places import own_bindings
 from torchrepro_lint.program.ordering.walks import sink_of_walk
-from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
 from torchrepro_lint.program.running.never_read import is_given_up
 from torchrepro_lint.program.word_index import any_word
 
@@ -109,7 +109,10 @@ def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tr
             program.ev.begin_question()
             frame = frame_without_callers(program.ev, facts, scope)
             name = _listing(program, facts, scope, call)
-            if name and program.ev.may_run(call.site, arms, frame) and not is_given_up(program.ev, facts, call):
+            if not name or not program.ev.may_run(call.site, arms, frame) or is_given_up(program.ev, facts, call):
+                continue
+            # An arm that no caller comes to is none: `if recurse:` where all of them leave the default.
+            if not arms or any(program.ev.may_run(call.site, arms, one) for one in contexts(program.ev, facts, scope)):
                 yield name, call
 
 

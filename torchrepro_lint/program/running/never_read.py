@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.program.running.binding_uses import binding_uses
@@ -90,10 +91,12 @@ def uses_of_its_name(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> list
 
 def is_given_up(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
     """Whether the block in which something is made surely raises below: `files = glob(...)`, then `raise`. What stands
-    in a `try` may be caught.
+    in a `try` may be caught. Or whether the next statement gives the attribute that got it something else.
     """
     parents = parents_of(ev, facts)
     statement = parents.statement(made)
+    if _is_replaced(parents, statement):
+        return True
     if not isinstance(statement, _SIMPLE) or any(isinstance(above, tree.Try) for above in parents.around(statement)):
         return False
     around = parents.of(statement)
@@ -103,6 +106,37 @@ def is_given_up(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
             last = next((one for one in below if not isinstance(one, _SIMPLE)), None)
             return isinstance(last, tree.Raise)
     return False
+
+
+def _is_replaced(parents: Parents, statement: Node) -> bool:
+    """Whether an assignment to an attribute (`self.files = listdir(...)`) is followed by one to the same, which neither
+    reads it nor calls or passes on the object that has it.
+    """
+    if not isinstance(statement, tree.Assign) or len(statement.targets) != 1:
+        return False
+    target, around = statement.targets[0], parents.of(statement)
+    name = dotted_name(target)
+    blocks = (getattr(around, part, ()) for part in ("body", "orelse"))
+    block = next((one for one in blocks if isinstance(one, tuple | list) and statement in one), ())
+    below = block[block.index(statement) + 1 :] if block else ()
+    if not isinstance(target, tree.Attribute) or name is None or not below:
+        return False
+    match below[0]:
+        case tree.Assign(targets=(after,), value=value) if value is not None and dotted_name(after) == name:
+            return not any(_may_read(parents, one, target, name) for one in walk([value]))
+    return False
+
+
+def _may_read(parents: Parents, node: Node, target: tree.Attribute, name: str) -> bool:
+    """Whether a part of an expression is an attribute, or may read it through the object that has it."""
+    owner = dotted_name(target.value)
+    if isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute):
+        return dotted_name(node.func.value) == owner or dotted_name(node.func) == name
+    if not isinstance(node, tree.Name | tree.Attribute):
+        return False
+    if dotted_name(node) == name:
+        return True
+    return dotted_name(node) == owner and not isinstance(parents.of(node), tree.Attribute)
 
 
 def _scope_around(facts: ModuleFacts, parents: Parents, made: Node) -> Scope:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, Site
+from torchrepro_lint.program.ops.dropout_rates import may_drop
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.entry_path import EntryRun
@@ -31,7 +32,7 @@ def kept_draw(run: EntryRun, event: Event) -> Event | None:
     """The draw, if something is left of it, or else the same one for another model; None if there is none."""
     program = run.program
     if not draws_weights(event):
-        is_off = is_switched_off(program, event) and not trains_parts(run)
+        is_off = not may_drop(event) or (is_switched_off(program, event) and not trains_parts(run))
         return None if is_off or is_only_measured(program, event) else event
     if not run.trains or brings_weights(event):
         return None

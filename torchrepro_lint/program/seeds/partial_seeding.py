@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.dead_switches import dropped_generators
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.other_commands import is_of_another_command
@@ -151,12 +152,27 @@ def _is_of_its_function(
     if runs_once(program.ev, block.frame.facts, scope, block.node.site):
         return False
     own = (step for step in run.steps if step.kind == "draw" and not step.rngs.isdisjoint(block.seeds))
-    if not any(step.event.frame is not None and step.event.frame.scope is scope for step in own):
+    draws_here = any(step.event.frame is not None and step.event.frame.scope is scope for step in own)
+    if not draws_here and not _draws_below(program, block):
         return False
     start, end = program.parsed(block.site.path).span(scope.node.site)
     sites = [site for draw, chain in draws for site in (draw.event.site, *(link.site for link in chain))]
     return not any(
         site.path == block.site.path and start <= program.parsed(site.path).span(site.number)[0] < end for site in sites
+    )
+
+
+def _draws_below(program: Program, block: Evidence) -> bool:
+    """Whether the function around a block draws below it from what it seeds, Python's or NumPy's generator, also where
+    the run does not get there.
+    """
+    return "torch" not in block.seeds and any(
+        effect.kind == "draw" and effect.rng in block.seeds
+        for call, _ in block.frame.scope.calls
+        if call.site > block.site.number
+        for value in program.ev.values(call.func, block.frame)
+        if isinstance(value, External)
+        for effect in rng_effects(value.name)
     )
 
 

@@ -90,20 +90,29 @@ def _is_seeded_anew(program: Program, one: Evidence, waypoint: Waypoint, repeate
     evaluation or a sample, which is to see the same each time.
     """
     return any(
-        _is_in_the_turn(program, at, waypoint, repeated) and varies_within(program.ev, way, index, other.value)
+        _is_in_the_turn(program, at, waypoint, repeated)
+        and (other.value is None or varies_within(program.ev, way, index, other.value))
         for other in program.evidence
-        if one.seeds <= other.seeds and other.value is not None
+        if one.seeds <= other.seeds and (other.value is not None or _seeds_from_the_system(other))
         for way in ways_of(program, other)
         for index, at in enumerate(way)
     )
 
 
+def _seeds_from_the_system(other: Evidence) -> bool:
+    """Whether a call takes its seed from the system: `np.random.seed()`."""
+    known = seeding_call(other.name)
+    return known is not None and known.default is None and isinstance(other.node, tree.Call) and not other.node.args
+
+
 def _is_in_the_turn(program: Program, at: Waypoint, waypoint: Waypoint, repeated: Reseeding) -> bool:
     """Whether a place is in the loop, or in a hook of the program: nothing says in which order these are called."""
-    if at.scope is not waypoint.scope:
-        beside = repeated.by_framework and at.facts.path in program.imports.together(waypoint.facts.path)
-        return beside and is_training_hook(program.ev, at.facts, at.scope)
-    return repeated.by_framework or any(branch == repeated.loop.number for branch, _ in at.path)
+    if not repeated.by_framework:
+        return at.facts.path == repeated.loop.path and any(branch == repeated.loop.number for branch, _ in at.path)
+    if at.scope is waypoint.scope:
+        return True
+    beside = at.facts.path in program.imports.together(waypoint.facts.path)
+    return beside and is_training_hook(program.ev, at.facts, at.scope)
 
 
 def _is_below(waypoint: Waypoint, path: ArmPath) -> bool:

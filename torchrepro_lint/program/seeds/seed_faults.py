@@ -8,6 +8,7 @@ from itertools import chain
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
@@ -88,7 +89,14 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
         known = found.get(fault.site)
         if known is None or (known.fallback and not fault.fallback):
             found[fault.site] = fault
-    yield from (found[site] for site in program.asked_in_order(found))
+    given = {
+        Site(one.seeding.site.path, node.site)
+        for one in found.values()
+        if one.source is not None and one.seeding.value is not None
+        for node in walk([one.seeding.value])
+    }
+    # `manual_seed(torch.seed())`: the inner call is what the outer one is reported for.
+    yield from (found[at] for at in program.asked_in_order(found) if found[at].source is not None or at not in given)
 
 
 def _fault(program: Program, one: Evidence) -> ChangingSeed | None:

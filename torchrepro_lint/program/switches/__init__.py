@@ -12,8 +12,9 @@ command_lines.py     frameworks that build and seed the program
 Switches that do not do what they seem to:
 dead_switches.py     nothing at all; unread_seeds.py: options
 endings.py           only for a region
+lost_switches.py     only for a process that starts others
 
 The environment:
 environment.py       variables that a program sets
-late_environment.py  after what reads them; cuda_use.py: when that is
+late_environment.py  after what reads them; cuda_use.py and cublas_use.py: when that is
 """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
@@ -22,18 +23,19 @@ from torchrepro_lint.program.evaluation.values import (
     External,
     ExternalObject,
     MemberOf,
+    Site,
     Value,
     Values,
 )
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.statements import own_statements
-from torchrepro_lint.program.switches.older_torch import is_gone
+from torchrepro_lint.program.switches.older_torch import is_hidden
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["DeadSwitch", "dead_switches", "dropped_in"]
+__all__ = ["DeadSwitch", "dead_switches", "dropped_in", "seeded_generator_in"]
 
 _WORDS = re.compile(rb"cudnn|torch\.backend|torch\.cuda|seed|determinis|benchmark|\bRandom\(|RandomState|default_rng")
 
@@ -199,7 +201,7 @@ def _expressions(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[De
 def _gone(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
     for statement in own_statements(_body_of(facts, scope)):
         match statement:
-            case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner) as func) as call) if is_gone(
+            case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner) as func) as call) if is_hidden(
                 program.ev, call, facts, scope, program.target
             ):
                 frame = frame_without_callers(program.ev, facts, scope)
@@ -238,3 +240,28 @@ def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Dea
 
 def _seeds(program: Program, scope: Scope, rng: str) -> bool:
     return any(one.frame.scope is scope and rng in one.seeds for one in program.evidence_of("seed"))
+
+
+def seeded_generator_in(program: Program, path: Path, rng: str) -> tuple[str, Site] | None:
+    """The first generator with a seed that a file makes for itself of the kind of a global one, and its call: what the
+    global functions draw does not come from there.
+    """
+    facts = program.facts(path) if program.project.holds(path, _WORDS) else None
+    if facts is None:
+        return None
+    words = frozenset(name.rpartition(".")[2] for name in dropped_generators())
+    for scope in facts.walk_scopes():
+        for call, _ in sorted(scope.calls, key=lambda pair: pair[0].site):
+            if not call.args or _is_none(call.args[0].value) or called_name(call.func) not in words:
+                continue
+            frame = frame_without_callers(program.ev, facts, scope)
+            for value in program.ev.values(call.func, frame):
+                name = canonical(value.name) if isinstance(value, External) else ""
+                known = dropped_generators().get(name)
+                if known is not None and known.rng == rng:
+                    return name, Site(path, call.site)
+    return None
+
+
+def _is_none(node: tree.Expr) -> bool:
+    return isinstance(node, tree.Const) and node.value is None

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.switches.intent import Evidence
     from torchrepro_lint.source.target import TargetTorch
 
-__all__ = ["is_for_older_torch", "is_gone"]
+__all__ = ["is_for_older_torch", "is_gone", "is_hidden"]
 
 #: The first torch without the old name of `use_deterministic_algorithms`; the text of files that call that as well.
 _GONE: Final = "1.10"
@@ -45,12 +45,31 @@ def is_for_older_torch(ev: Evaluator, one: Evidence, target: TargetTorch) -> boo
 
 
 def is_gone(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, target: TargetTorch) -> bool:
-    """Whether a call of `torch.set_deterministic` switches nothing in the target's torch, which has no such name, since
-    it is guarded (`try`, `hasattr`), and the file calls nothing that newer releases have in its place.
+    """Whether a call of `torch.set_deterministic` switches nothing in the target's torch, which has no such name."""
+    if called_name(call.func) != "set_deterministic":
+        return False
+    return not target.admits_below(_GONE) or is_hidden(ev, call, facts, scope, target)
+
+
+def is_hidden(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, target: TargetTorch) -> bool:
+    """Whether nobody is told that the call switches nothing, since it is guarded (`try`, `hasattr`, `suppress`), and
+    the file calls nothing that newer releases have in its place.
     """
     if called_name(call.func) != "set_deterministic" or not target.admits_from(_GONE):
         return False
-    return _is_guarded(call, scope) and not ev.project.holds(facts.path, _NEWER)
+    if ev.project.holds(facts.path, _NEWER):
+        return False
+    return _is_guarded(call, scope) or any(
+        isinstance(around, tree.With) and any(map(_suppresses, around.items))
+        for around in parents_of(ev, facts).around(call)
+    )
+
+
+def _suppresses(item: tuple[tree.Expr, tree.Expr | None]) -> bool:
+    match item[0]:
+        case tree.Call(func=func, args=args):
+            return called_name(func) == "suppress" and not _CATCHES.isdisjoint(words_in([arg.value for arg in args]))
+    return False
 
 
 def _is_guarded(call: tree.Call, scope: Scope) -> bool:

@@ -7,7 +7,7 @@ old_releases.py       which release of a library a file is for
 global_draws.py       what one takes from torch's global generator
 training_draws.py     what one for an evaluation does not draw
 seeding.py            whether the program around it seeds torch
-ranks.py              distributed programs; rank_seeds.py: whether all ranks seed alike
+ranks.py              distributed programs; rank_seeds.py: whether all ranks seed alike; rank_draws.py: what they draw
 rank_names.py         whether, and where, the rank takes part in an expression
 
 What workers run:

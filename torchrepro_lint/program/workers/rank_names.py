@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 __all__ = ["depends_on_rank", "names_rank", "rank_in"]
 
+#: What gives a variable of the environment.
+_ENVIRONMENT: Final = frozenset({"environ", "getenv"})
 #: Methods that take a number to another device.
 _MOVES: Final = frozenset({"to", "cuda"})
 
@@ -64,9 +66,16 @@ class _Ranks(Backward[Site]):
         return "ranks", self._programs, self._beyond is not None
 
     def source(self, query: Query) -> Site | None:
-        """A name or an attribute that is called after the rank."""
+        """A name or an attribute that is called after the rank, or the environment variable in which a launcher says
+        it: `os.environ["RANK"]`, `os.environ.get("RANK")`.
+        """
         match query.node:
             case tree.Name(id=word) | tree.Attribute(attr=word) if names_rank(word):
+                return Site(query.frame.facts.path, query.node.site)
+            case (
+                tree.Subscript(value=owner, index=tree.Const(value=str() as word))
+                | tree.Call(func=owner, args=(tree.Arg(value=tree.Const(value=str() as word)), *_))
+            ) if names_rank(word) and not _ENVIRONMENT.isdisjoint((dotted_name(owner) or "").split(".")):
                 return Site(query.frame.facts.path, query.node.site)
         return None
 

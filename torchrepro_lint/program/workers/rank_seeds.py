@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -22,6 +22,7 @@ from torchrepro_lint.program.evaluation.values import (
 )
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
 from torchrepro_lint.program.running.calling_places import calling_places
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.dataset_reseeding import init_values
 from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.loaders import Loader
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["init_decides", "shared_seed"]
+__all__ = ["init_decides", "is_same_on_all_ranks", "shared_seed"]
 
 #: How many callers up the ranks are looked for that a function starts.
 MAX_DEPTH: Final = 4
@@ -63,14 +64,27 @@ def shared_seed(program: Program, loader: Loader) -> Site | None:
             for one in evidence
             if one.value is not None and not _is_before_spawn(program.ev, one.frame.facts, one.frame.scope)
         ]
-    differing = _Differing(program.ev, beyond=True)
-    for node, facts, scope, _ in seeds:
-        if depends_on_rank(program.ev, node, facts, scope):
-            return None
-        frames = (frame_without_callers(program.ev, facts, scope), *contexts(program.ev, facts, scope))
-        if any(differing.of(node, frame) for frame in frames):
-            return None
+    if any(_may_differ(program.ev, node, facts, scope) for node, facts, scope, _ in seeds):
+        return None
     return seeds[0][3] if seeds else None
+
+
+def is_same_on_all_ranks(program: Program, seedings: Sequence[Evidence]) -> bool:
+    """Whether all ranks are seeded with one and the same number, by those of these seedings that run in them."""
+    ev = program.ev
+    reaching = [one for one in seedings if not _is_before_spawn(ev, one.frame.facts, one.frame.scope)]
+    return bool(reaching) and not any(
+        one.value is None or _may_differ(ev, one.value, one.frame.facts, one.frame.scope) for one in reaching
+    )
+
+
+def _may_differ(ev: Evaluator, node: tree.Expr, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a rank takes part in a number, or it may be another one in each process."""
+    if depends_on_rank(ev, node, facts, scope):
+        return True
+    differing = _Differing(ev, beyond=True)
+    frames = (frame_without_callers(ev, facts, scope), *contexts(ev, facts, scope))
+    return any(differing.of(node, frame) for frame in frames)
 
 
 def _generator_seeds(program: Program, loader: Loader) -> list[tuple[tree.Expr, ModuleFacts, Scope, Site]]:

@@ -46,6 +46,7 @@ Fix safety
 
 Not reported
     - `warn_only=True`, and a second call without it where torch is too old for that argument (`except TypeError:`).
+    - Tensors and networks that were moved to a device that is the GPU or the CPU, before anything is multiplied there.
     - Programs that never mention a GPU, or a device that is not proven to be the CPU.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable.
     - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
@@ -67,6 +68,7 @@ from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentV
 from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.cublas_use import first_product_before
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 from torchrepro_lint.program.switches.environment import Setting, is_set_outside, settings_of
 from torchrepro_lint.program.switches.intent import Evidence
@@ -117,9 +119,11 @@ class CublasWorkspaceUnset(Rule):
             fix, declined = correct_value_fix(program, site.path, setting.value, _variable().accepted[0])
             return self.finding(program, site, message, trace, fix=fix, declined=declined)
         use = first_use_before(program.ev, setting.frame, setting.node.site)
-        if use is None or program.is_test(site.path):
+        used = program.site(use, setting.frame) if use is not None else None
+        used = used or first_product_before(program, setting.frame, setting.node.site)
+        if used is None or program.is_test(site.path):
             return None
-        trace.insert(0, Link(program.site(use, setting.frame), "uses CUDA"))
+        trace.insert(0, Link(used, "uses CUDA" if use is not None else "uses CUDA where there is a GPU"))
         message = f"{CUBLAS_WORKSPACE} is set after CUDA was used: cuBLAS may have read it already"
         return self.finding(program, site, message, trace, declined="set it before the first line that uses CUDA")
 

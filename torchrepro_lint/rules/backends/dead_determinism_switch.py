@@ -7,7 +7,9 @@ What it does
     - an assignment to a function (`torch.manual_seed = 100`), or a function that is named but not called
       (`torch.manual_seed`);
     - `==` instead of `=`;
-    - `torch.set_deterministic` in a `try` or under `hasattr`;
+    - `cudnn.deterministic = True` or `use_deterministic_algorithms(True)` in a process that then starts others by
+      `torch.multiprocessing.spawn`, where nothing sets it in these;
+    - `torch.set_deterministic` in a `try`, under `hasattr` or in `contextlib.suppress`;
     - a generator that is made with a seed and not kept (`np.random.default_rng(seed)` as a statement);
     - `cudnn` without an import;
     - an option `--seed` of the command line that nothing reads.
@@ -15,8 +17,9 @@ What it does
 Why is this bad?
     Python allows an assignment to any attribute of a module, but torch never reads this one. The program runs, says
     that it is deterministic, and is not. If `cudnn` is not imported, it stops with a NameError. Who passes `--seed 7`
-    believes that the run can be repeated. `random.Random(0)` and `np.random.RandomState(0)` do not seed the functions
-    of `random` and `np.random`: they make another generator.
+    believes that the run can be repeated. Processes that are spawned begin with torch's defaults: only what their own
+    function sets, or the main module where it is imported, holds there. `random.Random(0)` and
+    `np.random.RandomState(0)` do not seed the functions of `random` and `np.random`: they make another generator.
 
 Example
     ```python
@@ -56,6 +59,7 @@ Not reported
     - Attributes whose names are not close to a real one.
     - `torch.set_deterministic` in a file that names `use_deterministic_algorithms` as well, for a torch below 1.10, or
       where nothing guards it: it raises an error there.
+    - A switch of a process whose children lack the seed as well: TRL502 reports where they are started.
     - A generator that nothing keeps in a function that seeds the global generator as well: nothing is missing.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
     - Options for a seed in programs that draw nothing, that evaluate a network or that prepare data, by the names of
@@ -77,15 +81,25 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.unseeded import unseeded_processes
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
+from torchrepro_lint.program.switches.lost_switches import LostSwitch, lost_switches
 from torchrepro_lint.program.switches.unread_seeds import draws_something, unread_seeds
 from torchrepro_lint.rules.base import Rule
+
+_LOST = "set it where the function that they run begins"
 
 
 class DeadDeterminismSwitch(Rule):
     code = "TRL305"
     name = "dead-determinism-switch"
     summary = "code that looks like a seed or a determinism switch and does nothing"
+
+    def _lost(self, program: Program) -> Iterator[LostSwitch]:
+        """Those of processes of which TRL502 does not report that the seed is lost as well: both move together."""
+        lost = list(lost_switches(program))
+        starts = {one.site for one in unseeded_processes(program)} if lost else set()
+        yield from (one for one in lost if one.start not in starts)
 
     def check(self, program: Program) -> Iterator[Finding]:
         for dead in dead_switches(program):
@@ -95,6 +109,12 @@ class DeadDeterminismSwitch(Rule):
             site = program.site(dead.statement, dead.frame)
             message = _message(dead)
             yield self.finding(program, site, message, [Link(site, "does nothing")], fix=fix, declined=declined)
+        for lost in self._lost(program):
+            site = program.site(lost.switch.node, lost.switch.frame)
+            name = lost.switch.name
+            message = f"`{name}` holds in this process, and the processes that it spawns begin without it"
+            trace = [Link(site, f"sets {name}"), Link(lost.start, "starts processes, which begin afresh")]
+            yield self.finding(program, site, message, trace, declined=_LOST)
         for option, site in unread_seeds(program):
             message = f"`{option}` is parsed and never read, so it seeds nothing"
             trace = [Link(site, "no file of the program reads it")]

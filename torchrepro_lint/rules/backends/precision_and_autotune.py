@@ -2,12 +2,14 @@
 
 What it does
     Finds TF32 switched on (`allow_tf32 = True`, `fp32_precision = "tf32"`, `set_float32_matmul_precision("high")`) and
-    `torch.compile(mode="max-autotune")` in a program that asks for determinism. Only in the `strict` profile.
+    `torch.compile(mode="max-autotune")` in a program that asks for determinism; and, in a program that seeds torch,
+    networks with dropout that an option compiles (`if args.compile:`). Only in the `strict` profile.
 
 Why is this bad?
     TF32 keeps ten bits of the mantissa on GPUs that support it, and all bits on others, so the same program gives
     different results on another generation of GPUs. Autotuning chooses kernels by timing, and different kernels round
-    differently.
+    differently. Compiled code makes its random numbers in another way than eager code. Each repeats itself, but with
+    and without the option the same seed gives other masks, and another loss.
 
 Example
     ```python
@@ -32,17 +34,21 @@ How it is proven
     From the documentation. `verify` shows that the switch is on when the program ends.
 
 Fix safety
-    No fix: results with TF32 are repeatable on one kind of GPU, and whether to use it is a question of speed.
+    No fix: results with TF32 are repeatable on one kind of GPU, and whether to use it is a question of speed. So is
+    `torch._inductor.config.fallback_random`, with which compiled code draws as eager code does.
 
 Not reported
     - Programs that do not ask for determinism.
     - Values that are not proven, and helper functions that nothing calls.
+    - Programs that always compile, or where the machine decides (`if hasattr(torch, "compile"):`).
+    - Projects that set `fallback_random`.
     - A switch that is set for a region: its value is saved before and given back after, or put back where the region
       ends (in `__exit__`, `tearDown`, `finally`, or below the `yield` of a context manager).
 
 References
     https://docs.pytorch.org/docs/stable/notes/cuda.html#tensorfloat-32-tf32-on-ampere-and-later-devices
     https://docs.pytorch.org/docs/stable/generated/torch.compile.html
+    https://github.com/pytorch/pytorch/issues/118735
 """
 
 from __future__ import annotations
@@ -52,6 +58,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.compiled_draws import compiled_draws
 from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, ways_of
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
@@ -62,10 +69,13 @@ _WHY = {
 }
 
 
+_FALL_BACK = "`torch._inductor.config.fallback_random = True` draws as eager code does, and is slower"
+
+
 class PrecisionAndAutotune(Rule):
     code = "TRL306"
     name = "precision-and-autotune"
-    summary = "TF32 or autotuning in a program that asks for determinism"
+    summary = "TF32 or autotuning in a program that asks for determinism, or dropout that an option compiles"
     severity = Severity.WARNING
     profile = "strict"
 
@@ -82,3 +92,12 @@ class PrecisionAndAutotune(Rule):
             trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches it on")]
             message = f"{one.name}: {_WHY[one.effect]}, in a program that asks for determinism"
             yield self.finding(program, site, message, trace)
+        for drawn in compiled_draws(program):
+            trace = [
+                Link(drawn.seed.site, f"seeds: {drawn.seed.name}"),
+                Link(drawn.compile, "compiles it where an option says so"),
+                *drawn.draw.chain,
+                Link(drawn.draw.site, f"draws: {drawn.draw.name}"),
+            ]
+            message = "with the same seed, compiled code draws other numbers for dropout than eager code does"
+            yield self.finding(program, drawn.compile, message, trace, declined=_FALL_BACK)

@@ -102,12 +102,14 @@ Not reported
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
-    - Programs that do not show that they want to repeat, tests, and a package that the project builds where no seed can
-      be written: reported in the `strict` profile only.
-    - Further loaders of a function which get the same generator, in arms of an `if`, or for which no fix can be
-      written: the trace of the first names them, and the `strict` profile reports each.
-    - Loaders of which TRL101, TRL102 or TRL109 speak, if there is no fix.
-    - Loaders to which the fix of TRL101, TRL102 or TRL109 passes a generator as well: that is one finding.
+    - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
+    - Loaders for which no fix can be written because a function makes them again in one training (as in each epoch),
+      torch may not be seeded before them, or the project is a package or supports a torch without generators: reported
+      in the `strict` profile only.
+    - Further loaders of a function which get the same generator, in arms of an `if`: the trace of the first names them,
+      and the `strict` profile reports each.
+    - Loaders of which TRL101, TRL102 or TRL109 speak. That is one finding, and what its fix leaves is reported
+      afterwards.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -120,7 +122,7 @@ from collections.abc import Hashable, Sequence
 from typing import Final
 
 from torchrepro_lint.diagnostics import Finding, Severity
-from torchrepro_lint.fixes.loader_fix import loader_fix
+from torchrepro_lint.fixes.loader_fix import loader_fix, needs_a_rewrite
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.program.for_others import is_of_its_package
@@ -157,10 +159,10 @@ class DataLoaderWithoutGenerator(LoaderRule):
 
     def cause_of(self, loader: Loader, finding: Finding) -> Hashable:
         """The function, where one generator serves several loaders: those that a fix gives the same one, as in several
-        arms of an `if`, and those that get none by a fix.
+        arms of an `if`.
         """
         made = next((edit for edit in finding.fix.edits if _MAKES in edit.content), None) if finding.fix else None
-        return (loader.facts.path, id(loader.scope), made) if finding.fix is None or made is not None else None
+        return (loader.facts.path, id(loader.scope), made) if made is not None else None
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         if program.target.known and not program.target.admits_from(GENERATOR_SINCE):
@@ -178,15 +180,20 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
-            fix, declined = loader_fix(program, loader, init=False, generator=True)
+            trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
+            proves = any(program.is_asked(link.site.path) for link in trace)
+            fix, declined = loader_fix(program, loader, init=False, generator=True, anywhere=proves)
             is_seeded = draw is not None and is_seeded_by_init(program, loader, draw)
             if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 are about the init function
                 continue
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, surely=surely, is_seeded=is_seeded)
-            trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
-            seldom = is_of_an_evaluation(program, loader) or only_evaluates(program, loader.site)
-            seldom = seldom or (fix is None and is_of_its_package(program, loader.facts.path))
+            # Nobody rewrites a training for an order that repeats as long as nothing else draws.
+            seldom = declined is not None and (
+                is_of_its_package(program, loader.facts.path)
+                or needs_a_rewrite(program, loader.facts, loader.scope, loader.call, GENERATOR_SINCE)
+            )
+            seldom = seldom or is_of_an_evaluation(program, loader) or only_evaluates(program, loader.site)
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 

@@ -66,8 +66,9 @@ Not reported
       all programs that make it, and those that put
       the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
       of a policy's steps): reported in the `strict` profile only.
-    - Further splits, or samplers, of a function for which no fix can be written: the trace of the first names them, and
-      the `strict` profile reports each.
+    - Further splits of a function for which no fix can be written: the trace of the first names them, and the `strict`
+      profile reports each. So does it alone with samplers for which none can be written because a function makes them
+      again in one training, torch may not be seeded before, or the project supports a torch without generators.
     - Programs that do not show that they want to repeat, tests, code for other programs (a package that the project
       builds, copied code) that none in sight asks for, and such a package where no seed can be written: reported in the
       `strict` profile only.
@@ -83,6 +84,7 @@ from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.fixes.loader_fix import needs_a_rewrite
 from torchrepro_lint.fixes.split_fix import generator_fix
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE, SAMPLER_GENERATOR_SINCE
 from torchrepro_lint.program.evaluation.values import Site
@@ -133,9 +135,11 @@ class SplitOrSamplerWithoutGenerator(Rule):
             )
             message = _message(one, leaks=leaks)
             seldom = one.kind == "sampler" and (
-                serves_an_evaluation(program, call.facts, call.scope, call.call) or only_evaluates(program, call.site)
+                (fix is None and needs_a_rewrite(program, call.facts, call.scope, call.call, since))
+                or serves_an_evaluation(program, call.facts, call.scope, call.call)
+                or only_evaluates(program, call.site)
+                or gives_minibatches(program, call)
             )
-            seldom = seldom or (one.kind == "sampler" and gives_minibatches(program, call))
             seldom = seldom or (fix is None and is_of_its_package(program, call.facts.path))
             found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
             yield (call.facts.path, id(call.scope), one.kind, leaks) if fix is None else None, found

@@ -42,9 +42,10 @@ How it is proven
 Fix safety
     Safe if a list is created: wraps it in `sorted(...)`, and a sum of three listings or more that differ in the suffix
     of the files alone as a whole. Unsafe if the names are consumed one by one, since sorting has to read all of them
-    first; and if the function lists the same folder again for another list that stays unsorted, since their items may
-    belong together. The order changes once, when the fix is applied. There is no fix for walks, where both the folders
-    and the files of each folder have to be sorted.
+    first; if the function lists the same folder again for another list that stays unsorted, since their items may
+    belong together; and if `random` or NumPy draws from it, and nothing around it seeds that. The order changes once,
+    when the fix is applied. There is no fix for walks, where both the folders and the files of each folder have to be
+    sorted.
 
 Not reported
     - Listings that are sorted, also later and under another name or by a function that they are passed to, or whose
@@ -59,6 +60,8 @@ Not reported
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
       (`val_data`), or of the files of all programs that make it (`eval.py`); numbers of what a function extracts
       features from (`extract_features`), which keeps them with the features: reported in the `strict` profile only.
+    - Further listings of a function that decide the same: the trace of the first names them, its fix sorts all, and
+      the `strict` profile reports each.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only, unless the draw that splits them has a seed of its own (`RandomState(4).shuffle(files)`). Numbers by
@@ -71,22 +74,26 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from dataclasses import replace
 from typing import Final
 
-from torchrepro_lint.diagnostics import Finding, Fix, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.sort_fix import sort_fix
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.for_others import is_copied
 from torchrepro_lint.program.ordering.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import left_to_strict, only_evaluates
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 #: Classes of data sets for an evaluation, by a word of their names.
 _EVALUATES: Final = function_words("evaluation_classes")
@@ -96,6 +103,8 @@ _DECIDES = {
     "index": "the numbers of the classes or items",
     "position": "what is looked up by position",
 }
+#: The modules whose functions draw from a global generator, by the generator.
+_GLOBAL: Final = {"python": "random", "numpy": "numpy.random"}
 _WALKED = "sort the folders and the files of each folder: `folders.sort()`, `sorted(files)`"
 
 
@@ -106,6 +115,10 @@ class UnsortedDirectoryListing(Rule):
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: what a function lists for one use."""
         listings = list(unsorted_listings(program))
         all_are_told = program.strict or program.is_chosen(self.code, self.name)
         sites = frozenset(
@@ -116,7 +129,7 @@ class UnsortedDirectoryListing(Rule):
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
             # a draw with a seed of its own was meant to give the same everywhere.
             order = one.sink.kind in ("samples", "split") and not _is_to_be_fixed(program, one)
-            yield self.finding(
+            found = self.finding(
                 program,
                 one.site,
                 _message(one),
@@ -126,12 +139,39 @@ class UnsortedDirectoryListing(Rule):
                 about_control=order,
                 seldom_matters=_seldom_matters(program, one),
             )
+            place = place_of(program.ev, one.site)
+            scope = place.scope if place is not None and place.scope.parent is not None else None
+            yield (
+                (one.site.path, id(scope), one.sink.kind, one.sink.chain[-1].site) if scope is not None else None,
+                found,
+            )
 
 
 def _fix(program: Program, one: Listing, sites: frozenset[Site]) -> tuple[Fix | None, str | None]:
     if one.walks:
         return None, _WALKED
-    return sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries, sorted_too=sites)
+    fix, declined = sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries, sorted_too=sites)
+    if fix is not None and one.sink.kind == "split" and _is_drawn_without_seed(program, one):
+        fix = replace(fix, applicability=Applicability.UNSAFE)
+    return fix, declined
+
+
+def _is_drawn_without_seed(program: Program, one: Listing) -> bool:
+    """Whether the draw that takes the order is from Python's or NumPy's generator, and nothing in its file, in what
+    that imports or in what imports it seeds that: the order alone decides nothing then.
+    """
+    site = one.sink.chain[-1].site
+    place = place_of(program.ev, site)
+    call = called_at(place) if place is not None else None
+    if place is None or call is None:
+        return False
+    frame = frame_without_callers(program.ev, place.facts, place.scope)
+    names = [value.name for value in program.ev.values(call.func, frame) if isinstance(value, External)]
+    drawn = {rng for name in names for rng, module in _GLOBAL.items() if name.rpartition(".")[0] == module}
+    if not drawn:
+        return False
+    around = program.imports.above(site.path) | program.imports.below(site.path) | {site.path}
+    return not any(not drawn.isdisjoint(seed.seeds) for seed in program.evidence_of("seed") if seed.site.path in around)
 
 
 def _seldom_matters(program: Program, one: Listing) -> bool:

@@ -59,7 +59,7 @@ Fix safety
     - if the function seeds the missing generator only when its callers ask for it;
     - if the draw comes before the other seeds;
     - if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere;
-    - if it is the only seed, and a module sets it where it is imported.
+    - if a module sets the seed where it is imported, and it is the only one there, or what imports it seeds the rest.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
@@ -75,7 +75,8 @@ Not reported
       environment.
     - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split, or before
       some of the data are chosen (`np.random.choice(..., replace=False)`): it keeps the split or the choice.
-    - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
+    - Tests, the `__main__` block of a module that others import, and the only seed of a program where it is `random`'s
+      or NumPy's and a module sets it as it is imported: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#python
@@ -97,6 +98,7 @@ from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
+from torchrepro_lint.program.switches.dead_switches import seeded_generator_in
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
@@ -120,12 +122,21 @@ class PartiallySeeded(Rule):
         for found in partial_seedings(program):
             missing = [rng for rng, _, _ in found.missing]
             reason = _LATE if found.comes_late else _OF_ITS_FUNCTION if found.is_of_its_function else None
-            if reason is None and _is_of_a_module(program, found):
+            of_a_module = _is_of_a_module(program, found)
+            if reason is None and (of_a_module or _is_beside_seeds_of_importers(program, found)):
                 reason = _OF_A_MODULE
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
             if fix is not None and (_is_for_draws_below(program, found.block) or _is_for_its_cell(program, found)):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
-            yield self.finding(program, found.block.site, _message(found), _trace(found), fix=fix, declined=declined)
+            yield self.finding(
+                program,
+                found.block.site,
+                _message(found),
+                _trace(program, found),
+                fix=fix,
+                declined=declined,
+                seldom_matters=of_a_module and "torch" not in found.block.seeds,
+            )
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
             message = f"`{one.seed.name}` seeds this process, not those that start here, which draw from {drawn}"
@@ -136,11 +147,26 @@ def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
     """Whether the one generator that is seeded is so where a module is imported that is no program: `np.random.seed(0)`
     above the class of a transform.
     """
-    frame = found.block.frame
-    if frame.scope is not frame.facts.scope or not tries_itself_out(program, frame.facts.path):
+    if not _is_set_by_an_import(program, found):
         return False
     beside = [one for one in program.evidence_of("seed") if one.site.path == found.block.site.path]
     return len({rng for one in beside for rng in one.seeds} & _WORDS.keys()) == 1
+
+
+def _is_beside_seeds_of_importers(program: Program, found: PartialSeeding) -> bool:
+    """Whether the seed is set where a module is imported, and a file that imports it seeds what is missing there: the
+    module would set that as well, before or after.
+    """
+    if not _is_set_by_an_import(program, found):
+        return False
+    importing = program.imports.above(found.block.site.path) - {found.block.site.path}
+    missing = {rng for rng, _, _ in found.missing}
+    return any(one.site.path in importing and not missing.isdisjoint(one.seeds) for one in program.evidence_of("seed"))
+
+
+def _is_set_by_an_import(program: Program, found: PartialSeeding) -> bool:
+    frame = found.block.frame
+    return frame.scope is frame.facts.scope and tries_itself_out(program, frame.facts.path)
 
 
 def _is_for_draws_below(program: Program, block: Evidence) -> bool:
@@ -196,12 +222,18 @@ def _trace_of_processes(one: UnseededProcesses) -> list[Link]:
     return branches((Link(one.seed.site, f"seeds: {one.seed.name}"),), *_drawn(one.draws))
 
 
-def _trace(found: PartialSeeding) -> list[Link]:
+def _trace(program: Program, found: PartialSeeding) -> list[Link]:
     seeds = Link(found.block.site, f"seeds: {found.block.name}")
     arm = (
         [Link(found.other_arm.site, "torch is seeded in the other branch only")] if found.other_arm is not None else []
     )
-    return branches((seeds, *arm), *_drawn(found.missing))
+    paths = dict.fromkeys((found.block.site.path, *(draw.event.site.path for _, draw, _ in found.missing)))
+    others = [
+        Link(made[1], f"makes a generator of its own: {_WORDS[rng]} does not draw from it")
+        for rng, _, _ in found.missing
+        if (made := next(filter(None, (seeded_generator_in(program, path, rng) for path in paths)), None)) is not None
+    ]
+    return branches((seeds, *arm, *others), *_drawn(found.missing))
 
 
 def _drawn(draws: Sequence[tuple[str, Effect, tuple[Link, ...]]]) -> Iterator[tuple[Link, ...]]:

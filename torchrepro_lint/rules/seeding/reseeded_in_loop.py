@@ -44,7 +44,8 @@ Not reported
     - `torch.random.fork_rng()`, and code that saves the state of the generator and restores it.
     - Seeding in the first iteration only (`if epoch == 0:`), or with an option that asks for the same batch each time
       or the same numbers in each validation (`if args.overfit_one_batch:`, `if args.fixed_validation_seed:`).
-    - A loop that also seeds with the epoch: the constant seed is then for an evaluation or a sample.
+    - A loop that also seeds with the epoch, or from the system (`np.random.seed()`): the constant seed is then for an
+      evaluation or a sample.
     - A `torch.Generator` that is reset in each epoch (TRL205), and worker init functions and code of the dataset
       (TRL1xx). A seed that is called where it was to be passed as `worker_init_fn` (TRL106).
 

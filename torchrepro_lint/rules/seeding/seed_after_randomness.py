@@ -53,6 +53,7 @@ Not reported
       of a parameter that each call in the program is given.
     - A number that is drawn for a seed, and put into a configuration under that name.
     - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed.
+    - What a cell of a notebook draws, if no cell uses it from the seed on.
     - Branches of an `if` that do not run together with the seed.
     - Programs in which something that cannot be followed may have seeded before.
     - First weights in a program that evaluates, by the name of its file (`predict.py`): reported in the `strict`

@@ -2,13 +2,14 @@
 
 What it does
     Finds DataLoaders of distributed programs whose workers draw random numbers, if every rank seeds torch with the same
-    value. Only in the `strict` profile.
+    value, and the first draw of a function of torch in the steps of such a training (`torch.randn_like(x)`). Only in
+    the `strict` profile.
 
 Why is this bad?
     The seeds of the workers come from torch's seed. If all ranks have the same seed, worker 0 of each rank draws the
     same numbers as worker 0 of every other rank: the ranks apply the same augmentations to different samples, and the
-    effective variety of a batch shrinks with the number of ranks. This is a matter of degree, and many programs live
-    with it.
+    effective variety of a batch shrinks with the number of ranks. In the same way all ranks of a diffusion model draw
+    the same noise and time steps. This is a matter of degree, and many programs live with it.
 
 Example
     ```python
@@ -82,6 +83,7 @@ Fix safety
 Not reported
     - Programs in which the rank is part of a seed of torch, of the generator's seed, or of the init function's seed.
     - Workers that draw nothing.
+    - Layers that draw themselves, such as dropout, permutations, and what is drawn once.
     - Loaders without a sampler, which may exist on one rank only.
     - A seed that is set before the ranks are spawned, drawn at random, or computed in code that cannot be followed.
     - Init functions that draw their seeds.
@@ -94,7 +96,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Severity
@@ -103,6 +105,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing
+from torchrepro_lint.program.workers.rank_draws import shared_draws
 from torchrepro_lint.program.workers.rank_seeds import init_decides, shared_seed
 from torchrepro_lint.program.workers.ranks import distributed_start
 from torchrepro_lint.program.workers.workers import Effect
@@ -117,6 +120,19 @@ class RanksShareWorkerSeeds(LoaderRule):
     summary = "every rank seeds torch alike, so the workers of all ranks draw the same numbers"
     severity = Severity.WARNING
     profile: ClassVar[Literal["default", "strict"]] = "strict"
+
+    def check(self, program: Program) -> Iterator[Finding]:
+        yield from super().check(program)
+        for one in shared_draws(program):
+            event = one.draw.event
+            trace = [
+                Link(one.start, "makes it one of several ranks"),
+                Link(one.seed.site, "the seed is the same on every rank"),
+                *event.chain,
+                Link(event.site, f"draws: {event.name}"),
+            ]
+            message = f"every rank has the same seed, so all ranks draw the same numbers in each step (`{event.name}`)"
+            yield self.finding(program, event.site, message, trace, declined=_ADD_THE_RANK)
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
@@ -144,6 +160,9 @@ class RanksShareWorkerSeeds(LoaderRule):
         return None
 
 
+_ADD_THE_RANK = (
+    "add the rank to the seed of torch once the model is made, or draw from a generator with the rank in its seed"
+)
 _MESSAGE = (
     "every rank has the same seed, so the workers of all ranks draw the same numbers (`{}`): add the rank to the seed "
     "of the `generator`"
