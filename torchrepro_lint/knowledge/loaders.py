@@ -65,7 +65,8 @@ class LoaderClass:
     dataset holds, no global one; `repeats` the globals, from a seed that is the same in every epoch. It holds where
     all of `seeding_when` hold.
     `order`: who decides the order where `generator` is not given: `torch` its default generator; `python` the
-    random module; `seeded` the loader's own sampler, from a seed; `shards` nobody: the stream's own order.
+    random module; `numpy` NumPy's global generator; `seeded` the loader's own sampler, from a seed; `shards` nobody:
+    the stream's own order.
     """
 
     qualname: str
@@ -76,7 +77,7 @@ class LoaderClass:
     fixed: frozenset[str]
     worker_seeding: Literal["torch", "numpy", "dataset", "repeats"]
     seeding_when: tuple[Condition, ...]
-    order: Literal["torch", "python", "seeded", "shards"]
+    order: Literal["torch", "python", "numpy", "seeded", "shards"]
     package: str
     versions: str | None
     source: str
