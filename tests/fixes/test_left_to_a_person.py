@@ -166,6 +166,38 @@ def test_a_file_that_looks_at_some_samples_is_left_to_a_person(name: str, beside
     assert one.fix is not None and (one.fix.applicability is Applicability.SAFE) is is_safe
 
 
+@pytest.mark.parametrize(("count", "is_safe"), [(3, True), (4, False)])
+def test_what_experiments_were_run_with_is_left_to_a_person(count: int, is_safe: bool, write) -> None:
+    kept = {f"experiments/{number}/main.py": SHUFFLED for number in range(count)}
+    root = write({"pyproject.toml": "", "data.py": "", **kept})
+    found = [one.fix for one in check([root], {"select": ("TRL201",)}).findings]
+    assert len(found) == count
+    assert all(one is not None and (one.applicability is Applicability.SAFE) is is_safe for one in found)
+
+
+SWITCHES = """
+import torch
+
+
+def seed(number):
+    torch.manual_seed(number)
+    torch.backends.cudnn.deterministic = True
+
+
+seed(0)
+torch.backends.cudnn.deterministic = False
+"""
+
+
+@pytest.mark.parametrize("for_speed", [False, True])
+def test_both_switches_for_speed_are_left_to_a_person(for_speed: bool, write) -> None:
+    switch = "torch.backends.cudnn.benchmark = True\n" if for_speed else ""
+    text = SWITCHES.replace("seed(0)\n", f"seed(0)\n{switch}")
+    root = write({"pyproject.toml": "", "train.py": text})
+    (one,) = check([root], {"select": ("TRL302",)}).findings
+    assert one.fix is not None and (one.fix.applicability is Applicability.UNSAFE) is for_speed
+
+
 CLIPS = """
 import os
 import random

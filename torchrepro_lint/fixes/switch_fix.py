@@ -23,6 +23,8 @@ __all__ = ["deterministic_algorithms_fix", "is_commented_beside", "set_value_fix
 
 # What is said to other tools stays true.
 _FOR_A_TOOL = re.compile(r"#\s*(noqa|type:|pylint:|fmt:|yapf:|nosec|pragma|mypy:|pyright:|ruff:)")
+#: The two switches of cuDNN as who wants speed sets them.
+_FOR_SPEED = {("benchmark", "True"), ("deterministic", "False")}
 _SWITCH = re.compile("cudnn|benchmark", re.IGNORECASE)
 _NO_STATEMENT = "no separate statement can be placed next to the switch"
 
@@ -50,7 +52,7 @@ def set_value_fix(
 def is_commented_beside(document: Document, value: cst.BaseExpression) -> bool:
     """Whether a comment that is not for a tool stands in the statement that sets a value, behind it, right above it, or
     above the `if` whose first statement it is; or a text beside it says what is switched: `print("benchmark on")`. So
-    does another switch for speed, `cudnn.fastest = True`.
+    does another switch for speed: `cudnn.fastest = True`, or `benchmark = True` next to `deterministic = False`.
     """
     line = document.statement(value)
     if not isinstance(line, cst.SimpleStatementLine):
@@ -61,7 +63,7 @@ def is_commented_beside(document: Document, value: cst.BaseExpression) -> bool:
     if isinstance(around, cst.If | cst.With | cst.Try):
         above += _comments_above(around)
     if isinstance(block, cst.IndentedBlock | cst.Module) and any(
-        map(partial(_names_it, document), _beside(line, block))
+        map(partial(_names_it, document, line), _beside(line, block))
     ):
         return True
     own = [comment.value for part in (*line.body, line.trailing_whitespace) for comment in comments_in(part)]
@@ -85,14 +87,24 @@ def _beside(line: cst.BaseStatement, block: cst.IndentedBlock | cst.Module) -> l
     return [one for one in body if isinstance(one, cst.BaseStatement) and one is not line]
 
 
-def _names_it(document: Document, statement: cst.BaseStatement) -> bool:
+def _names_it(document: Document, line: cst.SimpleStatementLine, statement: cst.BaseStatement) -> bool:
     """Whether a text in a statement, for people or a log, names the switch, or the statement is another for speed."""
     if not isinstance(statement, cst.SimpleStatementLine):
         return False
+    if {_switched(document, line), _switched(document, statement)} == _FOR_SPEED:
+        return True
     targets = (one.target for one in document.nodes(cst.AssignTarget, statement))
     if any(isinstance(target, cst.Attribute) and target.attr.value == "fastest" for target in targets):
         return True
     return any(_SWITCH.search(one.value) for one in document.nodes(cst.SimpleString, statement))
+
+
+def _switched(document: Document, line: cst.SimpleStatementLine) -> tuple[str, str] | None:
+    """The attribute that a line sets, and the text of what it gets; None of what is no such assignment."""
+    match line.body:
+        case (cst.Assign(targets=(cst.AssignTarget(target=cst.Attribute(attr=cst.Name(value=name))),), value=value),):
+            return name, document.text_of(value)
+    return None
 
 
 def deterministic_algorithms_fix(program: Program, one: Evidence) -> tuple[Fix | None, str | None]:

@@ -26,6 +26,7 @@ __all__ = [
     "is_for_others",
     "is_no_longer_used",
     "is_of_its_package",
+    "is_one_of_many",
     "is_put_aside",
     "shows_or_measures",
 ]
@@ -45,6 +46,12 @@ _OLD_FOLDER: Final = re.compile(
 _ARCHIVE: Final = re.compile(r".+-(?:master|main)", re.IGNORECASE)
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
 _OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
+#: Folders that hold what one experiment was run with: `experiments/7/main.py`.
+_NUMBERED: Final = re.compile(
+    r"(?:exp(?:eriment)?s?|runs?|trials?|tests?|v|ver|version)?[-_ ]?\d+(?:[._]\d+)*", re.IGNORECASE
+)
+#: How many of them hold a file of one name, at least, that are taken for a record of experiments.
+_MANY_FOLDERS: Final = 4
 #: What an archive of a release adds to the name of a library.
 _VERSION: Final = re.compile(r"[-_]v?\d+(?:\.\d+)+\w*$")
 #: Folders for documentation, in which programs are there to be read.
@@ -92,6 +99,18 @@ def shows_or_measures(program: Program, path: Path) -> bool:
         return True
     is_named_so = any(map(_BENCHMARK.fullmatch, (*folders, path.stem)))
     return is_named_so and program.project.holds(path, _CLOCK)
+
+
+def is_one_of_many(program: Program, path: Path) -> bool:
+    """Whether a file lies in one of several numbered folders that each hold a file of its name: they keep what
+    experiments were run with.
+    """
+    if _NUMBERED.fullmatch(path.parent.name) is None:
+        return False
+    files = program.project.files
+    alike = (one for one in files if one.name == path.name and one.parent.parent == path.parent.parent)
+    folders = (one for one in alike if _NUMBERED.fullmatch(one.parent.name) is not None)
+    return len(list(islice(folders, _MANY_FOLDERS))) == _MANY_FOLDERS
 
 
 def is_no_longer_used(program: Program, path: Path) -> bool:

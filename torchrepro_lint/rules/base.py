@@ -10,7 +10,13 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_copied, is_no_longer_used, is_put_aside, shows_or_measures
+from torchrepro_lint.program.for_others import (
+    is_copied,
+    is_no_longer_used,
+    is_one_of_many,
+    is_put_aside,
+    shows_or_measures,
+)
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_left_to_the_callers, is_of_a_self_test, left_to_strict
 from torchrepro_lint.program.running.reach import Link
@@ -85,9 +91,9 @@ class Rule(ABC):
 
 
 def _is_left_alone(program: Program, path: Path) -> bool:
-    """Whether nobody asks for a change in a file: a test, documentation, a measurement of times, what was put aside,
-    and what is another project's.
+    """Whether nobody asks for a change in a file: a test, documentation, a measurement of times, what was put aside or
+    is kept of an experiment, and what is another project's.
     """
     if program.is_test(path) or is_put_aside(program, path) or is_copied(program, path):
         return True
-    return shows_or_measures(program, path)
+    return shows_or_measures(program, path) or is_one_of_many(program, path)

@@ -40,7 +40,8 @@ How it is proven
 
 Fix safety
     Safe: replaces the value by `True`, as the program has it elsewhere. cuDNN then has fewer algorithms to choose from;
-    convolutions may become slower. Unsafe where a comment beside the switch says what it is for: the comment stays.
+    convolutions may become slower. Unsafe where a comment beside the switch says what it is for: the comment stays; and
+    next to `cudnn.benchmark = True`, since both were chosen for speed.
 
 Not reported
     - Programs that do not ask for determinism anywhere else.
