@@ -36,7 +36,6 @@ OTHER_TEXTS = {
     "program/switches/unread_seeds.py": "options of the command line",
     "program/workers/item_seeds.py": "where a word begins in a name",
     "program/workers/library_rngs.py": "versions",
-    "rules/ordering/unsorted_directory_listing.py": "a note of the tool's own",
 }
 
 

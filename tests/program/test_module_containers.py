@@ -47,6 +47,14 @@ CASES = {
         "        return self.layers(x)\n",
     ),
     "a part of the network": ('self.add_module("layer", Jitter())', "        return self.layer(x)\n"),
+    "named by a text": (
+        'for i in range(2):\n            setattr(self, f"layer{i}", Jitter())',
+        '        for i in range(2):\n            x = getattr(self, f"layer{i}")(x)\n        return x\n',
+    ),
+    "added by a text": (
+        'for i in range(2):\n            self.add_module("layer%d" % i, Jitter())',
+        '        for i in range(2):\n            x = getattr(self, "layer%d" % i)(x)\n        return x\n',
+    ),
     "pairs": ('self.layers = nn.ModuleDict([["a", Jitter()]])', '        return self.layers["a"](x)\n'),
     "a name of a dict": ('self.layers = nn.ModuleDict({"a": Jitter()})', "        return self.layers.a(x)\n"),
     "a dict": ('self.layers = nn.ModuleDict({"a": Jitter()})', '        return self.layers["a"](x)\n'),

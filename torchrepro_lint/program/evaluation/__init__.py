@@ -45,7 +45,7 @@ module_containers.py     what `nn.ModuleList` and its like hold
 joining.py           what many calls have changed, as one
 
 Chosen by name:
-named_by_text.py     `getattr(module, name)` and its like
+named_by_text.py     `getattr(module, name)` and its like; text_parts.py: how such a name begins and ends
 registries.py        registries of libraries
 instantiation.py     configurations with a `_target_`
 command_line.py      options with choices

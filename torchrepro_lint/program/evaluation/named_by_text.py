@@ -16,6 +16,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation import classes, names
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.open_attributes import set_by_text
+from torchrepro_lint.program.evaluation.text_parts import text_around
 from torchrepro_lint.program.evaluation.values import (
     MAX_MEMBERS,
     NOTHING,
@@ -48,7 +50,6 @@ __all__ = [
 ]
 
 _DOTTED = re.compile(r"[^\W\d]\w*(\.[^\W\d]\w*)*")
-_PERCENT = re.compile(r"%[sd]")
 #: What is called in `globals()`.
 GLOBALS: Final = values_of(External("builtins.globals"))
 _VARS: Final = values_of(External("builtins.vars"))
@@ -173,7 +174,7 @@ def _letters(ev: Evaluator, text: tree.Expr, frame: Frame) -> tuple[str, str] | 
     """How a name that is not known begins and ends; None where it is known, or too little of it."""
     if not isinstance(behind := frame.scope.behind(text), (tree.Binary, tree.FormatString, tree.Call)):
         return None
-    letters = _around(behind)
+    letters = text_around(behind)
     if len("".join(letters)) < _ENOUGH_LETTERS or all(isinstance(one, Constant) for one in ev.values(text, frame)):
         return None
     return letters
@@ -184,7 +185,7 @@ def _is_so(name: str, beginning: str, ending: str) -> bool:
 
 
 def _members(ev: Evaluator, owner: Value, beginning: str, ending: str) -> Values:
-    """The functions and classes of a module, or the methods of an object, whose names begin and end so."""
+    """The functions and classes of a module, or methods and attributes of an object, whose names begin and end so."""
     scopes: list[Scope] = []
     if isinstance(owner, ModuleValue) and owner.facts is not None:
         scopes = [owner.facts.scope]
@@ -196,7 +197,12 @@ def _members(ev: Evaluator, owner: Value, beginning: str, ending: str) -> Values
         for name, bindings in scope.bindings.items()
         if _is_so(name, beginning, ending) and any(one.kind in _MADE_KINDS for one in bindings)
     }
-    return union(*(ev.attribute(owner, name) for name in named)) if len(named) <= MAX_MEMBERS else unknown()
+    if isinstance(owner, Instance):
+        bound = (name.removeprefix("self.") for scope in scopes for one in scope.children for name in one.bindings)
+        named.update((name, None) for name in bound if _is_so(name, beginning, ending))
+    found = (ev.attribute(owner, name) for name in named)
+    by_text = set_by_text(ev, owner, beginning, ending) if isinstance(owner, Instance) else NOTHING
+    return union(by_text, *found) if len(named) <= MAX_MEMBERS else unknown()
 
 
 def _items(owner: Value, beginning: str, ending: str) -> Values:
@@ -280,32 +286,8 @@ def _around_name(text: tree.Expr) -> tuple[str, str]:
     """The dotted name to which a text adds another, or none, and what it adds after that: `"datasets." + name`,
     `f"datasets.{name}"`, `"data.%s_dataset" % name`.
     """
-    beginning, ending = _around(text)
+    beginning, ending = text_around(text)
     return dotted_beginning(beginning).rstrip("."), ending
-
-
-def _around(text: tree.Expr) -> tuple[str, str]:
-    """How a text begins and ends that adds one thing to others, as far as it shows. Of an f-string the end does not."""
-    beginning, ending = "", ""
-    match text:
-        case tree.Binary(op="+", left=tree.Binary(op="+") as left, right=tree.Const(value=str() as ending)):
-            beginning, further = _around(left)
-            return "" if further else beginning, ending
-        case tree.Binary(op="+", left=tree.Const(value=str() as beginning)):
-            pass
-        case tree.Binary(op="+", right=tree.Const(value=str() as ending)):
-            pass
-        case tree.FormatString(values=(_,), beginning=beginning):
-            pass
-        case tree.Binary(op="%", left=tree.Const(value=str() as whole)):
-            beginning, ending = _around_field(_PERCENT.split(whole))
-        case tree.Call(func=tree.Attribute(value=tree.Const(value=str() as whole), attr="format"), args=(_,)):
-            beginning, ending = _around_field(whole.split("{}"))
-    return beginning, ending
-
-
-def _around_field(parts: list[str]) -> tuple[str, str]:
-    return (parts[0], parts[1]) if len(parts) == 2 else ("", "")
 
 
 def _dotted(ev: Evaluator, text: str, node: tree.Call, frame: Frame) -> Values:

@@ -12,6 +12,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.text_parts import text_around
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     ClassValue,
@@ -25,7 +26,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["set_by_names", "sets_any_attribute"]
+__all__ = ["set_by_names", "set_by_text", "sets_any_attribute"]
 
 
 def sets_any_attribute(ev: Evaluator, cls: ClassValue) -> bool:
@@ -70,6 +71,25 @@ def set_by_names(ev: Evaluator, instance: Instance, attr: str) -> Values:
     if not sets_any_attribute(ev, instance.cls):
         return NOTHING
     parts = [_in_frame(ev, frame, attr) for _, frame in init_frames(ev, instance)]
+    return union(*parts) if parts else NOTHING
+
+
+def set_by_text(ev: Evaluator, instance: Instance, beginning: str, ending: str) -> Values:
+    """What the constructor sets attributes to whose names are put together and begin and end so:
+    `setattr(self, f"block{i}", block)`, `self.add_module(f"block{i}", block)`.
+    """
+    parts = []
+    for _, frame in init_frames(ev, instance):
+        for call, _ in frame.scope.calls:
+            match call:
+                case (
+                    tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(value=tree.Name(id=owner)), name, given))
+                    | tree.Call(
+                        func=tree.Attribute(value=tree.Name(id=owner), attr="add_module" | "register_module"),
+                        args=(name, given),
+                    )
+                ) if owner == frame.scope.self_name and text_around(name.value) == (beginning, ending):
+                    parts.append(ev.values(given.value, frame))
     return union(*parts) if parts else NOTHING
 
 

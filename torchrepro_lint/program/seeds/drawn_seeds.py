@@ -7,8 +7,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.running.runs_once import runs_once
+from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of
+from torchrepro_lint.program.switches.intent import fetches_items
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -37,7 +39,13 @@ def _is_drawn_once(program: Program, source: Entropy) -> bool:
 
 
 def _is_for_a_run(program: Program, source: Entropy) -> bool:
-    """Whether torch and another generator are seeded with the draw: so begins a training, and no sample or game."""
+    """Whether torch and another generator are seeded with the draw: so begins a training, and no sample or game. What
+    runs for each item of a data set gives the images of one clip the same transform.
+    """
+    frame = source.frame
+    leading = ways(program.ev, frame.facts, frame.scope, source.node.site)
+    if any(fetches_items(place.scope) for way in leading for place in way):
+        return False
     seeds = frozenset(
         rng
         for other in program.evidence_in_programs_of(source.frame)
