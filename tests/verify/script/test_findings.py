@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -111,6 +112,9 @@ def test_the_rule_is_that_of_the_library_that_made_the_generator(package: str, c
     made = Entry("seed", "numpy.random.RandomState", via=Place(f"/site-packages/{package}/made.py", 20))
     cause = draw_in("main", "numpy.random.RandomState", "seed", seed=(made, made))
     assert rules_for(Result(Outcome.DIFFERED, ("train.py",), (), cause=cause))[0] == code
+    of_system = replace(made, detail={"entropy": True}, place=Place("train.py", 4))
+    words = f"which {package.partition('/')[0]} makes at line 4 and seeds from the operating system."
+    assert reason(replace(cause, seed=(of_system, of_system))).endswith(words)
 
 
 def test_a_seed_that_no_generator_keeps_is_named_where_nothing_else_explains_a_draw(write) -> None:

@@ -43,6 +43,7 @@ OUTPUTS: frozenset[Kind] = frozenset({"print", "file"})
 COMPARED: frozenset[Kind] = frozenset({"batch", "loss", "gradient", "parameter", "weights", "op", "draw"})
 
 MAIN = "main"
+_INSTALLED = ("site-packages", "dist-packages")
 BEFORE_TRAINING = " before training"  # the end of the name of parameters that no step has changed yet
 STOPPED = "stopped"  # the name of the note that a process was ended by the limit on steps
 TOOK_EFFECT = "varied"  # the name of the note that a perturbation has met what it varies
@@ -55,6 +56,13 @@ class Place:
     file: str
     line: int
     function: str = ""
+
+    @property
+    def package(self) -> str | None:
+        """The installed package that it lies in, by its folder; None where it lies in none."""
+        parts = self.file.replace("\\", "/").split("/")
+        at = max((index for index, part in enumerate(parts) if part in _INSTALLED), default=None)
+        return parts[at + 1] if at is not None and at + 1 < len(parts) else None
 
     def below(self, folder: str) -> str:
         """`file:line`, the file relative to `folder` where it lies below it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -130,8 +129,7 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
 def _of_library(cause: Cause) -> str | None:
     """The rule about a library that made the generator for itself, where one is about it."""
     via = (cause.seed or cause.at)[0].via
-    path = "" if via is None else via.file.replace("\\", "/")
-    package = re.split("/(?:site|dist)-packages/", path)[-1].partition("/")[0]
+    package = None if via is None else via.package
     for code, names in (("TRL510", searches()), ("TRL511", known_calls("makes_environments"))):
         if any(name.partition(".")[0] == package for name in names):
             return code

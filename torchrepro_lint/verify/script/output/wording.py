@@ -232,6 +232,8 @@ def _seed(seed: tuple[Entry, Entry]) -> str:
     first, second = seed
     at = _at(first)
     if first.detail.get("entropy"):
+        if first.via is not None and first.via.package not in (None, "torch", "numpy"):
+            return f"{first.via.package} makes{at} and seeds from the operating system"
         return f"{first.name}(){at} seeds from the operating system"
     return f"{first.name}{at} seeds with {first.shown} in one run and {second.shown} in the other"
 
