@@ -158,3 +158,24 @@ def test_a_program_that_only_prints(tmp_path: Path) -> None:
     plain, varied = answers("--perturb", "listing", "train.py", folder=tmp_path)
     assert plain["outcome"] == "agreed" and plain["compared"] == {"print": 1}
     assert varied["outcome"] == "differed" and varied["met"][0]["row"] == 2
+
+
+def test_what_a_library_draws_from_the_global_generator_under_its_own_name(tmp_path: Path) -> None:
+    """As scikit-learn does where it is given no `random_state`; the numbers are those that are drawn unwatched."""
+    text = """
+        import sys
+        import numpy as np
+        import torch
+
+        if sys.argv[1] == "seeded":
+            np.random.seed(3)
+        generator = np.random.mtrand._rand
+        split = [generator.normal(), np.random.normal(), *generator.permutation(9), generator.normal()]
+        print(split)
+        torch.tensor(split).sum()
+        """
+    path = script(tmp_path, text)
+    status, found = answer("train.py", "--", "unseeded", folder=tmp_path)
+    assert (status, found["cause"]["why"], found["cause"]["rng"]) == (1, "unseeded", "numpy"), found["verdict"]
+    assert found["cause"]["first"]["place"]["row"] == line_of(path, "split = ")
+    assert answer("train.py", "--", "seeded", folder=tmp_path)[0] == 0

@@ -150,6 +150,11 @@ def test_a_checkpoint_that_lacks_something_is_named_where_a_training_is_resumed(
     )
     found = link(lost)
     assert found is not None and not found.proven and found.finding.code == "TRL211"
+    assert rules_for(replace(lost, lost_settings=())) == ()
+    # Weights that are only evaluated.
+    divergence = Divergence("main", replace(entry, kind="weights"), replace(entry, kind="weights"), "result")
+    averaged = replace(lost, lost_settings=(), comparison=replace(comparison, divergence=divergence))
+    assert rules_for(averaged) == ("TRL211",)
 
 
 RESUMES = """\

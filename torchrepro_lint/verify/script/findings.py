@@ -14,6 +14,7 @@ from torchrepro_lint.rules import all_rules
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.verify.script.cause import UNEXPLAINED, Cause, is_dropout_in_evaluation
+from torchrepro_lint.verify.script.compare import Comparison
 from torchrepro_lint.verify.script.entries import MAIN, Place
 from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME
 from torchrepro_lint.verify.script.result import Outcome, Result
@@ -51,7 +52,10 @@ def rules_for(result: Result) -> tuple[str, ...]:
     cause = result.cause
     by_cause = () if cause is None else _rules_for_cause(cause)
     if result.perturbation == RESUME:
-        by_cause = (*(["TRL210"] if result.lost_states else []), *(["TRL211"] if result.lost_settings else []))
+        # Weights that are only evaluated, and differ where those that are trained agree: an average of them.
+        averaged = result.comparison is not None and _first_kind(result.comparison) == "weights"
+        lost = (("TRL210", bool(result.lost_states)), ("TRL211", bool(result.lost_settings) or averaged))
+        by_cause = tuple(code for code, is_lost in lost if is_lost)
     elif result.perturbation is not None and (cause is None or cause.why != "hash"):
         rules = PERTURBATIONS[result.perturbation].rules
         if cause is not None and cause.in_worker and cause.at[0].detail.get("rng") in _HELD:
@@ -59,6 +63,10 @@ def rules_for(result: Result) -> tuple[str, ...]:
         return tuple(sorted(rules, key=lambda code: by_cause.index(code) if code in by_cause else len(by_cause)))
     known = {rule.code for rule in all_rules()}
     return tuple(code for code in by_cause if code in known)
+
+
+def _first_kind(comparison: Comparison) -> str | None:
+    return None if comparison.divergence is None else comparison.divergence.entry.kind
 
 
 def _rules_for_cause(cause: Cause) -> tuple[str, ...]:

@@ -162,7 +162,8 @@ def reason(cause: Cause) -> str:
     if cause.why == "outside":
         return (
             f"not known. The inputs of {name} differ already, and were computed by nothing that is watched: it may be "
-            "arithmetic outside torch, the order of a listing, the content of files, the clock, or another RNG."
+            "arithmetic outside torch, the order of a listing or of a set of objects, the content of files, the clock, "
+            "or another RNG."
         )
     if cause.why == "completion":
         if entry.kind == "batch":

@@ -60,6 +60,7 @@ class DrawWatch:
             original = getattr(numpy_random, name)
             if getattr(original, "__self__", None) is hidden and name not in _NO_DRAW:
                 setattr(numpy_random, name, self._wrapped(original, f"numpy.random.{name}", numpy_state, hidden))
+        numpy_random.mtrand._rand = self._shadow(numpy_random, hidden)
         base = numpy_random.Generator
         generator = self._subclass(base)
         make = numpy_random.default_rng
@@ -77,6 +78,22 @@ class DrawWatch:
         numpy_random.default_rng = default_rng
         numpy_random.Generator = generator
         numpy_random.RandomState = self._subclass(numpy_random.RandomState)
+
+    def _shadow(self, numpy_random: Any, hidden: Any) -> Any:
+        """What libraries find in place of the global generator that they look for under its own name, as scikit-learn
+        does: all that it does is done by that one, and told.
+        """
+
+        def method(name: str) -> Callable[..., Any]:
+            call = getattr(hidden, name)
+            if name not in _NO_DRAW and hasattr(getattr(numpy_random, name, None), "__wrapped__"):
+                call = getattr(numpy_random, name)
+            return lambda shadow, *args, **kwargs: call(*args, **kwargs)
+
+        base = type(hidden)
+        names = [name for name in dir(base) if not name.startswith("_") and callable(getattr(hidden, name))]
+        own = {"__module__": base.__module__, "__reduce__": lambda shadow: hidden.__reduce__()}
+        return type(base.__name__, (base,), {**{name: method(name) for name in names}, **own})(hidden._bit_generator)
 
     def _subclass(self, base: Any) -> Any:
         methods = {
