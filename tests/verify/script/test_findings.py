@@ -184,6 +184,13 @@ RESUMES = """\
     """
 
 
+def test_no_rule_is_about_the_number_of_workers_itself() -> None:
+    entry = Entry("batch", "batch 0 of loader 0", place=Place("train.py", 20))
+    cause = Cause("varied", (entry, entry), varied="workers", met=(Place("train.py", 17),))
+    assert rules_for(Result(Outcome.DIFFERED, ("train.py",), (), cause=cause, perturbation="workers")) == ()
+    assert reason(cause).startswith("the number of workers, by which a data set is split into batches, which is asked")
+
+
 def test_dropout_while_gradients_are_off_is_said() -> None:
     via = Place("/site-packages/torch/nn/functional.py", 1, "dropout")
     evaluates = draw_in("main", "torch", name="aten.bernoulli_", detail={"grad": False}, via=via)

@@ -28,7 +28,7 @@ from torchrepro_lint.verify.script.scratch import Scratch, ScratchFolder
 from torchrepro_lint.verify.script.window import window
 
 T = TypeVar("T")
-# The command that trains the first half and leaves a checkpoint, and the one that goes on from it.
+# Commands: that trains the first half and leaves a checkpoint, and that goes on from it.
 Halves: TypeAlias = tuple[tuple[str, ...], tuple[str, ...]]
 _MARKS_BEFORE = 20  # batches, losses and parameters before a printed line that are recorded closely
 _RESULTS_OF_STEPS: frozenset[Kind] = frozenset({"batch", "loss", "parameter", "weights"})
@@ -337,8 +337,7 @@ class Experiment:
             return replace(result, outcome=Outcome.DIFFERED, cause=cause)
         if comparison.total == 0:
             comparison = compare(first, second, OUTPUTS)
-            if comparison.compared or comparison.divergence is not None:
-                # It only prints: that is compared for itself.
+            if comparison.compared or comparison.divergence is not None:  # it only prints: that is compared for itself
                 agreed = replace(comparison, divergence=None, compared=Counter())
                 return replace(result, outcome=Outcome.AGREED, comparison=agreed)
             what = "no batch, loss, optimizer step, operation of torch, random number or printed line"
@@ -356,7 +355,8 @@ def _with_counts(result: Result, outputs: Comparison) -> Result:
 def _by_what_was_varied(result: Result, name: str) -> Result:
     """The result with the perturbation as its cause, unless the cause says more: which line seeds with it."""
     cause = result.cause
-    if cause is None or name not in perturbations.ITSELF_THE_CAUSE or cause.why in ("seed", "operation", "hash"):
+    itself = cause is not None and perturbations.is_the_cause(name, explained=cause.why not in UNEXPLAINED)
+    if cause is None or not itself or cause.why in ("seed", "operation", "hash"):
         return result
     full = [run.record for run in result.full_runs if run.record is not None]
     if name == "hashseed" and len(full) == 2:

@@ -16,7 +16,7 @@ from torchrepro_lint.source.project import Projects
 from torchrepro_lint.verify.script.cause import UNEXPLAINED, Cause, is_dropout_in_evaluation
 from torchrepro_lint.verify.script.compare import Comparison
 from torchrepro_lint.verify.script.entries import MAIN, Place
-from torchrepro_lint.verify.script.perturbations import PERTURBATIONS, RESUME
+from torchrepro_lint.verify.script.perturbations import CAUSE_WHERE_NOTHING_IS_DRAWN, PERTURBATIONS, RESUME
 from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.time_limit import time_limit
 
@@ -58,6 +58,8 @@ def rules_for(result: Result) -> tuple[str, ...]:
         by_cause = tuple(code for code, is_lost in lost if is_lost)
     elif result.perturbation is not None and (cause is None or cause.why != "hash"):
         rules = PERTURBATIONS[result.perturbation].rules
+        if cause is not None and cause.varied in CAUSE_WHERE_NOTHING_IS_DRAWN:
+            return ()
         if cause is not None and cause.in_worker and cause.at[0].detail.get("rng") in _HELD:
             return ("TRL107",)
         return tuple(sorted(rules, key=lambda code: by_cause.index(code) if code in by_cause else len(by_cause)))

@@ -27,6 +27,8 @@ ITSELF_THE_CAUSE = {
     "listing": "the order in which directories are listed",
     "clock": "the time of day",
 }
+# Where nothing that is drawn explains it, so is this.
+CAUSE_WHERE_NOTHING_IS_DRAWN = {"workers": "the number of workers, by which a data set is split into batches"}
 HASH_SEED = "PYTHONHASHSEED"
 _FRESH_MEMORY = "MALLOC_PERTURB_"  # mallopt(3): glibc fills what it gives with this byte
 _THREAD_VARIABLES = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -103,6 +105,11 @@ PERTURBATIONS: dict[str, Perturbation] = {
         ("TRL210", "TRL211"),
     ),
 }
+
+
+def is_the_cause(name: str, *, explained: bool) -> bool:
+    """Whether a perturbation is the cause by itself of what it changes; `explained` says whether a draw is known."""
+    return name in ITSELF_THE_CAUSE or (name in CAUSE_WHERE_NOTHING_IS_DRAWN and not explained)
 
 
 def named(names: str, can_resume: bool = False) -> tuple[str, ...]:

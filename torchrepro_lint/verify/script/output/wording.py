@@ -9,7 +9,7 @@ from pathlib import PurePath
 from torchrepro_lint.verify.script.cause import Cause, is_dropout_in_evaluation
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
 from torchrepro_lint.verify.script.entries import BEFORE_TRAINING, MAIN, OUTPUTS, STOPPED, Entry, Place
-from torchrepro_lint.verify.script.perturbations import ITSELF_THE_CAUSE, RESUME
+from torchrepro_lint.verify.script.perturbations import CAUSE_WHERE_NOTHING_IS_DRAWN, ITSELF_THE_CAUSE, RESUME
 from torchrepro_lint.verify.script.result import Outcome, Result
 
 _PLURALS = {
@@ -183,7 +183,8 @@ def reason(cause: Cause) -> str:
     if cause.why == "varied":
         lines = ", ".join(f"{PurePath(one.file).name}:{one.line}" for one in cause.met[:_MET])
         at = f", which is asked for at {lines}" if lines else ""
-        return f"{ITSELF_THE_CAUSE[cause.varied or '']}{at}; it shows first in {name}."
+        itself = {**ITSELF_THE_CAUSE, **CAUSE_WHERE_NOTHING_IS_DRAWN}[cause.varied or ""]
+        return f"{itself}{at}; it shows first in {name}."
     if cause.why == "worker":
         made, otherwise = cause.chain[0]
         return (
