@@ -90,6 +90,36 @@ UNSAFE["a number that tells loaders of two functions apart"] = (
 )
 
 
+UNSAFE["for its workers alone, beside a loader with a sampler"] = (
+    """
+    class Noisy(Dataset):
+        def __len__(self):
+            return 8
+
+        def __getitem__(self, index):
+            return index + torch.rand(1)
+
+
+    class Turns(torch.utils.data.Sampler):
+        def __init__(self, data):
+            self.data = data
+
+        def __iter__(self):
+            return iter(torch.randperm(len(self.data)).tolist())
+
+        def __len__(self):
+            return len(self.data)
+
+
+    labelled = DataLoader(Noisy(), sampler=Turns(Noisy()), num_workers=2)
+    unlabelled = DataLoader(Noisy(), batch_size=1, num_workers=2)
+    for pair in zip(labelled, unlabelled):
+        print(pair)
+    """,
+    1,
+)
+
+
 @pytest.mark.parametrize("name", UNSAFE)
 def test_what_is_not_merged_unread_is_unsafe(name: str, write) -> None:
     program, number = UNSAFE[name]

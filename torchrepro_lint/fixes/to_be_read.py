@@ -106,9 +106,17 @@ def _lacks_one(call: cst.Call) -> bool:
 
 def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> bool:
     """Whether the function around a call makes another loader that draws and that no safe fix gives a generator; also
-    one that no call in sight comes to, as in the arm of an `if` for other arguments.
+    one that no call in sight comes to, as in the arm of an `if` for other arguments. Where the call has no order to
+    draw, and gets a generator for its workers alone, a loader with a sampler counts as well.
     """
     made = document.text_of(call.func)
+    function = document.function(call)
+    shuffle = given(call, "shuffle")
+    if not is_given(given(call, "sampler")) and (shuffle is None or document.text_of(shuffle.value) == "False"):
+        for one in document.nodes(cst.Call, function):
+            beside = one is not call and document.function(one) is function and document.text_of(one.func) == made
+            if beside and is_given(given(one, "sampler")) and _lacks_one(one):
+                return True
     return any(
         (known.is_known(one) or document.text_of(one.func) == made)
         and _lacks_one(one)

@@ -68,6 +68,7 @@ Fix safety
       another cell or more than 25 lines away.
     - The loader is in an arm of an `if` whose other arm makes a loader that is left without a generator, since no call
       in sight comes to it.
+    - The loader has no order to draw, and beside it is one with a sampler, which would be left without a generator.
     - The function makes more than two loaders, samplers and splits that need a generator.
     - The generator would stand more than 25 lines above its loader.
     - A rank would be added to the seed that the program does not name there, or a second loader of one rank would share
