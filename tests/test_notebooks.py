@@ -49,12 +49,14 @@ def test_findings_stand_in_cells(folder: Path, capsys) -> None:
     assert frame[-2:] == ["4 |     display(batch);", "  |"]
 
 
-def test_what_copies_of_a_notebook_repeat_is_counted_once(folder: Path, capsys) -> None:
+def test_what_copies_of_a_notebook_repeat_is_shown_once(folder: Path, capsys) -> None:
     folder.joinpath("train-solved.ipynb").write_text(notebook("print('solved')", *PROGRAM), encoding="utf-8")
     assert main(["--select", "TRL101", "."]) == 1
     out = capsys.readouterr().out
-    assert "train-solved.ipynb:cell 5:2:10: TRL101" in out
-    assert "Found 1 warning, and 1 more that copies of a notebook repeat." in out
+    assert out.count(": TRL101") == 1
+    assert "Found 1 warning, and 1 more that copies of the same code repeat." in out
+    main(["--select", "TRL101", "--output-format", "concise", "."])
+    assert "train-solved.ipynb:cell 5:2:10: TRL101" in capsys.readouterr().out
     folder.joinpath("train-solved.ipynb").write_text(notebook(*PROGRAM[:3], PROGRAM[3] + "\n1"), encoding="utf-8")
     main(["--select", "TRL101", "."])
     assert "Found 2 warnings." in capsys.readouterr().out

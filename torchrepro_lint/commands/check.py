@@ -132,6 +132,7 @@ def print_report(
     """
     for_people = is_for_people(options.output_format)
     left_out = left_to_strict(report.left, texts)
+    once = without_repeated(report.everything, texts) if for_people else report.everything
     if options.silent:
         pass
     elif options.statistics:
@@ -139,10 +140,11 @@ def print_report(
         print_all(write(statistics(report.everything, report.may_fix)), stream)
     else:
         rules = (toolkit or Toolkit()).all_rules
-        reported = ReportInput(report.everything, texts, colours, report.may_fix, report.errors, rules, left_out)
+        # Other formats than that which is read from the top have a line for each, for the tools that read them.
+        shown = once if options.output_format == "full" else report.everything
+        reported = ReportInput(shown, texts, colours, report.may_fix, report.errors, rules, left_out)
         print_all(written(options.output_format, reported), stream)
     if for_people and not options.quiet and not (report.errors and not report.everything):
-        once = without_repeated(report.everything, texts)
         print_all(summary(report.everything, report.may_fix, fixed, report.known, left_out, once), stream)
     (stream or sys.stdout).flush()
     if not options.quiet:

@@ -149,14 +149,13 @@ def loader_fix(
 
 def needs_a_rewrite(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, since: str) -> bool:
     """Whether a call that takes a generator `since` a release of torch, and is given none by a fix, would not be given
-    one by hand either: its place surely runs again in one training, or torch is not surely seeded before it, or the
+    one by hand either, as where its place surely runs again in one training, torch may not be seeded before it, or the
     project supports a torch that takes none. Where it is only unknown what calls it, somebody may know.
     """
     if why_no_generator(program, since) is not None:
         return True
-    if frequency(program, facts, scope, call.site).often is Often.AGAIN:
-        return True
-    return not torch_seed_at(program, Site(facts.path, call.site)).seeded
+    often = frequency(program, facts, scope, call.site).often
+    return often is not Often.UNKNOWN or not torch_seed_at(program, Site(facts.path, call.site)).always
 
 
 def why_no_generator(program: Program, since: str) -> str | None:

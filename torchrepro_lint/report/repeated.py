@@ -1,17 +1,23 @@
-"""Findings that copies of a notebook repeat: a folder may hold a notebook in several variants, with the same cells."""
+"""Findings that copies of a notebook or a script repeat: a folder may hold several variants, with the same lines."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.report.texts import Texts
 
 __all__ = ["without_repeated"]
 
+#: How many lines above and below a finding are the same in copies of a script.
+_AROUND: Final = 8
+
 
 def without_repeated(findings: Iterable[Finding], texts: Texts) -> list[Finding]:
-    """The findings, less those that stand on the same line of the same cell in an earlier notebook."""
+    """The findings, less those that stand on the same line of the same cell in an earlier notebook, or between the same
+    lines in an earlier file.
+    """
     first: dict[tuple[str, str, str, int], object] = {}
     kept = []
     for finding in findings:
@@ -22,11 +28,14 @@ def without_repeated(findings: Iterable[Finding], texts: Texts) -> list[Finding]
 
 
 def _key(finding: Finding, texts: Texts) -> tuple[str, str, str, int] | None:
-    """What a finding has in common with those of other notebooks; None outside of notebooks."""
+    """What a finding has in common with those of other files; None where that cannot be told from the lines around."""
     path, row = finding.location.path, finding.location.start.row
+    lines = texts.lines(path)
     cells = texts.cells(path)
     if cells is None:
-        return None
+        start, end = row - _AROUND, row + _AROUND
+        around = "\n".join(lines[start - 1 : end]).strip() if start > 0 else ""
+        return (finding.code, finding.message, around, 0) if around and end <= len(lines) else None
     start, end = cells.span(row)
-    cell = "\n".join(texts.lines(path)[start - 1 : end]).strip()
+    cell = "\n".join(lines[start - 1 : end]).strip()
     return finding.code, finding.message, cell, cells.row_in_cell(row)

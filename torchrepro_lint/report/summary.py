@@ -75,7 +75,7 @@ def summary(
 ) -> Iterator[str]:
     """How many errors and warnings there are, and how many of them `--fix` would fix. `fixed` are those that this run
     has fixed; `known` is how many a baseline has hidden; `left_out` is what `left_to_strict` says; `once` are the
-    findings without those that copies of a notebook repeat.
+    findings without those that copies of a notebook or a script repeat.
     """
     yield from _counts(findings, may_fix, fixed, known, findings if once is None else once, passed=left_out is None)
     if left_out is not None:
@@ -96,7 +96,7 @@ def _counts(
     if fixed:
         yield f"Found {by_severity((*fixed, *findings))} ({len(fixed)} fixed, {left} remaining).{hidden}"
     elif left:
-        repeated = f", and {left - len(once)} more that copies of a notebook repeat" if len(once) < left else ""
+        repeated = f", and {left - len(once)} more that copies of the same code repeat" if len(once) < left else ""
         yield f"Found {by_severity(once)}{repeated}.{hidden}"
     else:
         yield f"{'All checks passed!' if passed else 'Found no errors or warnings.'}{hidden}"

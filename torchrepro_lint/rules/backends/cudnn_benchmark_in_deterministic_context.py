@@ -49,7 +49,9 @@ Fix safety
       it is on (`print("cudnn.benchmark is on")`).
 
 Not reported
-    - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above).
+    - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above). What a framework
+      seeds though nobody gives it a seed does not count (`TrainingArguments`).
+    - Further switches of a file that only seeds: the trace of the first names them.
     - Programs that only seed, where `cudnn.deterministic = False` or TF32 beside the switch says that speed is meant,
       or where a script or function evaluates a trained network, by its name (`test.py`; the `strict` profile reports
       it).
@@ -76,7 +78,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
@@ -89,6 +91,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.seeds.reasons_given import wants_speed
+from torchrepro_lint.program.seeds.run_seedings import is_of_a_framework
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import (
@@ -104,6 +107,7 @@ from torchrepro_lint.program.switches.intent_at import (
 from torchrepro_lint.program.switches.parents_alone import is_of_a_parent_alone
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 _GLOBAL_RNGS = frozenset({"python", "numpy", "torch"})
 #: The context manager that puts the switches back.
@@ -122,7 +126,9 @@ def _is_of_an_evaluation(way: Way) -> bool:
 
 
 def _is_for_more_than_one_draw(program: Program, one: Evidence) -> bool:
-    """Whether a seed is not for a split or for one draw alone."""
+    """Whether a seed is not for a split or for one draw alone, nor one that a framework sets though nobody asks."""
+    if is_of_a_framework(one):
+        return False
     return not is_for_a_split(program, one) and not is_for_the_next_draw(program, one)
 
 
@@ -141,6 +147,10 @@ class CudnnBenchmarkInDeterministicContext(Rule):
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: a file that only seeds, and may switch the mode on in several places."""
         for one in program.asked_evidence():
             if one.effect != "benchmark" or not (one.roots and one.always) or is_chosen_against(program, one, _OPTION):
                 continue
@@ -163,7 +173,8 @@ class CudnnBenchmarkInDeterministicContext(Rule):
                     continue
             if is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
                 continue
-            yield self._report(program, one, intent, level, places)
+            cause = (one.site.path, level) if level == "seeded" else None
+            yield cause, self._report(program, one, intent, level, places)
 
     def _is_meant(self, program: Program, seedings: list[Evidence]) -> bool:
         """Whether seeds show that the whole run is to be repeated: those of torch alone may be for something else."""

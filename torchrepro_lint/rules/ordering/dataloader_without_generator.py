@@ -104,9 +104,9 @@ Not reported
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
-    - Loaders for which no fix can be written because a function makes them again in one training (as in each epoch),
-      torch may not be seeded before them, or the project is a package or supports a torch without generators: reported
-      in the `strict` profile only.
+    - Loaders for which no fix can be written, as where a function makes them again in one training (in each epoch), a
+      data set keeps them, torch may not be seeded before them, or the project is a package or supports a torch without
+      generators: reported in the `strict` profile only, unless it is only unknown what calls them.
     - Further loaders of a function which get the same generator, in arms of an `if`: the trace of the first names them,
       and the `strict` profile reports each.
     - Loaders of which TRL101, TRL102 or TRL109 speak. That is one finding, and what its fix leaves is reported

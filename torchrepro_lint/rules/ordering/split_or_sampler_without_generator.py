@@ -67,8 +67,8 @@ Not reported
       the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
       of a policy's steps): reported in the `strict` profile only.
     - Further splits of a function for which no fix can be written: the trace of the first names them, and the `strict`
-      profile reports each. So does it alone with samplers for which none can be written because a function makes them
-      again in one training, torch may not be seeded before, or the project supports a torch without generators.
+      profile reports each. So does it alone with samplers for which none can be written, as where a function makes
+      them again in one training, torch may not be seeded before, or the project supports a torch without generators.
     - Programs that do not show that they want to repeat, tests, code for other programs (a package that the project
       builds, copied code) that none in sight asks for, and such a package where no seed can be written: reported in the
       `strict` profile only.
