@@ -30,7 +30,8 @@ if TYPE_CHECKING:
 
 __all__ = ["PartialSeeding", "partial_seedings"]
 
-_SEEDED = frozenset({*MAIN_RNGS, "torch-cuda", "torch-device", "tensorflow"})
+_OTHERS = frozenset({"tensorflow"})
+_SEEDED = _OTHERS.union(MAIN_RNGS, {"torch-cuda", "torch-device"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,8 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         }
         if not draws or run.incomplete:
             continue
+        if "torch" not in draws and all(one.seeds <= _OTHERS for one in blocks):
+            continue  # a program of TensorFlow's
         # Asked last: it takes the walk, which only programs with such draws have behind them.
         blocks = [one for one in blocks if not is_of_objects_made_elsewhere(program, run, one)]
         if beside:

@@ -42,14 +42,20 @@ _OWN: Final = (FunctionValue, MethodValue, ClassValue, Instance)
 
 
 def unread_seeds(program: Program) -> Iterator[tuple[str, Site]]:
-    """The options, each with the call that declares it, in the order of files and text."""
+    """The options, each with the call that declares it, in the order of files and text. None where another option of
+    the file gives the seeds (`--run_seeds`).
+    """
     for path in program.asked_with(_DECLARES):
         facts = program.facts(path)
         if facts is None or program.is_test(path):
             continue
-        for call in sorted(_declarations(facts), key=lambda one: one.site):
+        declared = sorted(_declarations(facts), key=lambda one: one.site)
+        for call in declared:
             option = next((flag for flag in _flags(call) if _SEED.fullmatch(flag)), None)
-            if option is not None and not _may_be_read(program, path, _attribute(call)):
+            if option is None or _may_be_read(program, path, _attribute(call)):
+                continue
+            others = (one for one in declared if one is not call and any("seed" in flag for flag in _flags(one)))
+            if not any(_may_be_read(program, path, _attribute(other)) for other in others):
                 yield option, Site(path, call.site)
 
 

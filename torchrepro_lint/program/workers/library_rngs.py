@@ -26,7 +26,7 @@ from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_version
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["LibraryDraw", "has_effect", "library_draws"]
+__all__ = ["LibraryDraw", "has_effect", "is_of_a_guessed_version", "library_draws"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +67,12 @@ def library_draws(program: Program, loader: Loader) -> list[LibraryDraw]:
         if draws_at_random(event) and not (effect.rng == "own" and _made_in_worker(program, event)):
             found.append(LibraryDraw(event, effect))
     return sorted(found, key=lambda d: (len(d.event.chain), str(d.event.site.path), d.event.site.number))
+
+
+def is_of_a_guessed_version(program: Program, draw: LibraryDraw) -> bool:
+    """Whether only some versions of a package draw so, and the project names none: it may run with another."""
+    package = draw.effect.package
+    return draw.effect.versions is not None and not declared_versions(program.root, package)
 
 
 def _library_effect(program: Program, event: Event) -> RngEffect | None:

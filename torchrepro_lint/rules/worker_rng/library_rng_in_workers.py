@@ -74,7 +74,8 @@ Not reported
     - MONAI's own loader.
     - Pipelines without anything random (`iaa.Sequential([iaa.Resize(32)])`, augmenters made by `to_deterministic()`).
     - Objects that are created anew for every item.
-    - Loaders that a test makes: reported in the `strict` profile only.
+    - Loaders that a test makes, and draws of some versions of a library only (albumentations since 1.4.21), where the
+      project names none: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading
@@ -91,7 +92,7 @@ from torchrepro_lint.fixes.reseed_fix import reseed_library_fix
 from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.library_rngs import LibraryDraw, library_draws
+from torchrepro_lint.program.workers.library_rngs import LibraryDraw, is_of_a_guessed_version, library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
@@ -114,7 +115,7 @@ class LibraryRngInWorkers(LoaderRule):
         event = draws[0].event
         trace = [*event.chain, Link(event.site, f"draws: {event.name}")]
         fix, declined = reseed_library_fix(program, loader, draws)
-        seldom = program.is_test(loader.site.path)
+        seldom = program.is_test(loader.site.path) or is_of_a_guessed_version(program, draws[0])
         message = _message(draws[0])
         return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
 
