@@ -57,7 +57,6 @@ NO_CHANGE = {
     "bad_articles_torch_seed_one_worker": "the same for the draws of the worker",
     "bad_drawn_beside_an_unused_seed": "the same for the draws of the workers",
     "bad_beside_a_program_with_accelerate": "the same for the order",
-    "bad_one_of_two_programs_seeds": "the same for the order",
     "bad_form_left_before": "nothing seeds torch, whose seed the workers now follow; they no longer repeat each other",
 }
 
