@@ -41,7 +41,7 @@ class Fixed:
 
 
 #: Shapes whose loader no fix can give a generator, which the strict profile alone reports.
-_ALSO = {"factory_called_per_epoch": ("TRL201",)}
+ALSO = {"factory_called_per_epoch": ("TRL201",)}
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Cell:
 def evaluate(shape: Shape, rule: str, folder: Path, runner: Runner) -> Cell:
     """Fix the program, and run it as often as the answers need."""
     texts = files(shape, rule)
-    codes, safe, unsafe = fixes(texts, folder, _ALSO.get(shape.name, ()))
+    codes, safe, unsafe = fixes(texts, folder, ALSO.get(shape.name, ()))
 
     def held(some: Mapping[str, str]) -> Held:
         outputs = runner.outputs(shape, some)
