@@ -33,9 +33,9 @@ def _key(finding: Finding, texts: Texts) -> tuple[str, str, str, int] | None:
     lines = texts.lines(path)
     cells = texts.cells(path)
     if cells is None:
-        start, end = row - _AROUND, row + _AROUND
-        around = "\n".join(lines[start - 1 : end]).strip() if start > 0 else ""
-        return (finding.code, finding.message, around, 0) if around and end <= len(lines) else None
+        first, last = row - _AROUND, row + _AROUND
+        around = "\n".join(lines[first - 1 : last]).strip() if first > 0 else ""
+        return (finding.code, finding.message, around, 0) if around and last <= len(lines) else None
     start, end = cells.span(row)
     cell = "\n".join(lines[start - 1 : end]).strip()
     return finding.code, finding.message, cell, cells.row_in_cell(row)
