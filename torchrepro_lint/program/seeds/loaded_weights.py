@@ -79,7 +79,7 @@ def _follows(program: Program, built: Sequence[tuple[Place, tree.Call]], load: N
     for place, call in built:
         if place.scope is load.scope:
             end = _end(program, place.facts, place.scope, call.site, place.arms)
-            if _without_loops(load.path, load.scope) <= set(place.arms) and call.site < load.call.site < end:
+            if call.site < load.call.site < end and _runs_before_training(program, place, call, load):
                 return True
         elif load.call.site < _end(program, load.facts, load.scope, 0, ()):
             program.ev.begin_question()
@@ -105,6 +105,24 @@ def _is_imported_by_all(program: Program, building: Sequence[Way], loading: Sequ
     homes = {way[-1].facts.path for way in building}
     above = {path for home in homes for path in program.imports.above(home) & programs}
     return bool(above) and homes.isdisjoint(begins) and all(begins <= program.imports.below(one) for one in above)
+
+
+def _runs_before_training(program: Program, place: Place, built: tree.Call, load: NamedCall) -> bool:
+    """Whether a call of the function that builds a model surely runs where that is trained or returned afterwards: it is
+    in no arm but those around the building, or all that trains and returns after the building is in its arms as well.
+    """
+    only_there = _without_loops(load.path, load.scope) - set(place.arms)
+    if not only_there:
+        return True
+    trainings = [
+        path
+        for call, path in place.scope.calls
+        if call.site > built.site
+        and not _excludes(path, place.arms)
+        and may_train(program, place.facts, place.scope, call)
+    ]
+    returns = [path for one, path in place.scope.returns if one.site > built.site and one.value is not None]
+    return bool(trainings) and all(only_there <= set(path) for path in (*trainings, *returns))
 
 
 def _without_loops(path: ArmPath, scope: Scope) -> set[tuple[int, str]]:
