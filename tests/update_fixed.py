@@ -18,6 +18,10 @@ def main(paths: list[str]) -> int:
     """Rewrite the twins of the bad programs below the paths (all of them by default); says what changed."""
     for bad in find_fixtures([Path(path) for path in paths] or [FOLDER]):
         if bad.twin is None:
+            if str(bad.path) in paths:
+                print(
+                    f"{bad.path} has no twin: write the header of fixed_*.py beside it first, and give the bad program"
+                )
             continue
         for name, text in fixed_texts(bad).items():
             target = bad.twin / name if bad.twin.is_dir() else bad.twin

@@ -16,12 +16,13 @@ from torchrepro_lint.program.core.definitions import Definition
 from torchrepro_lint.program.core.origins_of_names import of_definitions, of_global
 from torchrepro_lint.program.core.queries import CallSite, Origin, Origins, Query
 from torchrepro_lint.program.core.returns import returned_by
-from torchrepro_lint.program.evaluation.attributes import find_method, mro
+from torchrepro_lint.program.evaluation.attributes import external_bases, find_method, has_unknown_base, mro
 from torchrepro_lint.program.evaluation.classes import bind_first
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.construction import init_frames
 from torchrepro_lint.program.evaluation.dataclass_fields import dataclass_field, fields_of
 from torchrepro_lint.program.evaluation.frames import Frame, enclosing_frame
+from torchrepro_lint.program.evaluation.open_attributes import sets_any_attribute
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.outside_stores import outside_stores
 from torchrepro_lint.program.evaluation.values import (
@@ -140,7 +141,7 @@ def _is_same(one: Value, value: Value) -> bool:
 
 def _of_instance(ev: Evaluator, query: Query, instance: Instance, attr: str) -> Origins | None:
     if bind_first(ev, instance, attr)[1]:
-        return _of_property(ev, query, instance, attr)
+        return _of_method(ev, query, instance, attr)
     made = _construction(ev, instance)
     options: list[Origin] = []
     certain = False
@@ -167,15 +168,26 @@ def _of_instance(ev: Evaluator, query: Query, instance: Instance, attr: str) -> 
         return Origins(tuple(options))
     of_class = _of_class(ev, query, instance.cls, attr) if not _is_field(ev, instance, attr) else None
     options += of_class.options if of_class is not None else ()
+    if not options and not attr.startswith("__") and _has_what_is_seen(ev, instance.cls):
+        return _of_method(ev, query, instance, "__getattr__")
     return Origins(tuple(options), not options or of_class is None or of_class.is_open) if options else None
+
+
+def _has_what_is_seen(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether objects have the attributes that the text of the project assigns, and none from a base outside it, nor
+    by names that the text does not show.
+    """
+    is_inherited = has_unknown_base(ev, cls) or set(external_bases(ev, cls)) - {"builtins.object"}
+    return not is_inherited and not sets_any_attribute(ev, cls)
 
 
 def _is_field(ev: Evaluator, instance: Instance, attr: str) -> bool:
     return dataclass_field(ev, instance, attr) is not None
 
 
-def _of_property(ev: Evaluator, query: Query, instance: Instance, attr: str) -> Origins | None:
-    getter = find_method(ev, instance.cls, attr)
+def _of_method(ev: Evaluator, query: Query, instance: Instance, name: str) -> Origins | None:
+    """What a method gives that Python runs where an attribute is read: that of a property, `__getattr__`."""
+    getter = find_method(ev, instance.cls, name)
     plain = [one for one in getter[1] if isinstance(one, FunctionValue)] if getter is not None else []
     options = tuple(returned_by(ev, query, values_of(*(MethodValue(one, instance) for one in plain))))
     return Origins(options) if options else None

@@ -108,8 +108,8 @@ def _is_imported_by_all(program: Program, building: Sequence[Way], loading: Sequ
 
 
 def _runs_before_training(program: Program, place: Place, built: tree.Call, load: NamedCall) -> bool:
-    """Whether a call of the function that builds a model surely runs where that is trained or returned afterwards: it is
-    in no arm but those around the building, or all that trains and returns after the building is in its arms as well.
+    """Whether a call of the function that builds a model surely runs where that is trained or returned later: it is in
+    no arm but those around the building, or all that trains and returns after the building is in its arms as well.
     """
     only_there = _without_loops(load.path, load.scope) - set(place.arms)
     if not only_there:
