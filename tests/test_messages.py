@@ -97,7 +97,7 @@ model(torch.rand(2, 3, 8, 8, device="cuda")).sum().backward()
 
 def test_which_other_call_keeps_an_operation_from_its_fix(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(_TWO_RESIZINGS, encoding="utf-8")
-    bilinear, bicubic = check([tmp_path], {"select": ("TRL402",)}).findings
+    bilinear, bicubic = check([tmp_path], {"select": ("TRL402",), "profile": "strict"}).findings
     assert bilinear.fix_declined is not None and "another call" in bilinear.fix_declined
     step = bilinear.trace[-1]
     assert "would raise" in step.note and step.location.start.row == bicubic.location.start.row
