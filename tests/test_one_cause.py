@@ -55,29 +55,6 @@ net.eval()
 other.eval()
 print(net(torch.rand(2)), other(torch.rand(2)))
 """
-_LOADERS = """
-import torch
-from torch.utils.data import DataLoader, RandomSampler
-
-
-class Data:
-    def sources(self, data):
-        return DataLoader(data, shuffle=True), DataLoader(data, shuffle=True)
-
-    def orders(self, data):
-        return RandomSampler(data), RandomSampler(data)
-
-
-def epoch(data):
-    for batches in (*Data().sources(data), *Data().orders(data)):
-        print(*batches)
-
-
-for number in range(3):
-    epoch(range(16))
-torch.manual_seed(0)
-"""
-
 _ARMS = """
 import sys
 import torch
@@ -105,9 +82,7 @@ def _rows(findings: tuple[Finding, ...], code: str) -> list[int]:
     [
         (_CALLS, "TRL402", [16, 19], [16, 17, 18, 19]),
         (_DROPOUT, "TRL508", [9, 15], [9, 10, 15]),
-        (_LOADERS, "TRL201", [], [8, 8]),
         (_ARMS, "TRL201", [8, 13], [8, 10, 12, 13]),
-        (_LOADERS, "TRL202", [], [11, 11]),
     ],
 )
 def test_the_first_of_one_cause_is_reported(write, text: str, code: str, rows: list[int], strict: list[int]) -> None:
