@@ -69,8 +69,8 @@ Not reported
       a program may use only one.
     - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
       each.
-    - Operations without a deterministic kernel, and all others of a program that runs such an operation: only another
-      network would be deterministic. Reported in the `strict` profile, and where the settings ask for determinism.
+    - Operations without a deterministic kernel, in whose place only another network would be deterministic: reported in
+      the `strict` profile, and where the settings ask for determinism.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -126,7 +126,7 @@ class NondeterministicOp(Rule):
 
         for operation, row, intent in found:
             program.ev.begin_question()
-            if not _may_be_made_deterministic(program, row, raising):
+            if not _may_be_made_deterministic(program, row):
                 continue
             if not adds_exactly(program.ev, operation, row) and not never_collides(program.ev, operation, row):
                 cause = (operation.site.path, operation.short, row)
@@ -156,13 +156,11 @@ class NondeterministicOp(Rule):
         )
 
 
-def _may_be_made_deterministic(program: Program, row: OpRow, raising: _Raising) -> bool:
-    """Whether torch can make the operation deterministic and the program still runs. What takes another network instead
-    is of the strict profile, unless the settings ask for determinism.
+def _may_be_made_deterministic(program: Program, row: OpRow) -> bool:
+    """Whether torch can make the operation deterministic. What takes another network instead is of the strict profile,
+    unless the settings ask for determinism.
     """
-    if program.strict or program.settings.intent == "deterministic":
-        return True
-    return row.effect == "made_deterministic" and raising() is None
+    return row.effect == "made_deterministic" or program.strict or program.settings.intent == "deterministic"
 
 
 def _found(program: Program, *, asked: bool) -> list[Candidate]:
