@@ -168,7 +168,10 @@ def test_other_circumstances_are_another_program(kept: Kept, name: str, text: st
 
 @pytest.mark.parametrize(
     ("settings", "codes"),
-    [('ignore = ["TRL101"]\n', []), ('profile = "strict"\nselect = ["ALL"]\n', ["TRL101", "TRL201"])],
+    [
+        ('ignore = ["TRL101"]\n', []),
+        ('profile = "strict"\nselect = ["ALL"]\nignore = ["TRL101"]\n', ["TRL201"]),
+    ],
 )
 def test_which_rules_run_and_how_strictly_changes_no_answer(kept: Kept, settings: str, codes: list[str]) -> None:
     assert kept.codes() == ["TRL101"]
