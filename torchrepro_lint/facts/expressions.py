@@ -11,6 +11,7 @@ __all__ = [
     "conjuncts",
     "dotted_name",
     "held_by",
+    "is_none_literal",
     "last_site",
     "parts_of_comprehension",
     "strings_in",
@@ -45,6 +46,11 @@ def held_by(node: tree.Expr) -> tuple[str | None, tuple[tree.Expr, ...]]:
         indexes.append(node.index)
         node = node.value
     return dotted_name(node), tuple(reversed(indexes))
+
+
+def is_none_literal(node: tree.Expr) -> bool:
+    """Whether an expression is `None` as it is written."""
+    return isinstance(node, tree.Const) and node.value is None
 
 
 def sub_expressions(node: tree.Expr) -> tuple[tree.Expr, ...]:

@@ -132,18 +132,17 @@ class _Builder:
             case tree.ExprStmt(value=value):
                 last = self.expression(value, scope, path)
                 match value:
-                    case tree.Call(
-                        func=tree.Name(id="setattr"),
-                        args=(owner, tree.Arg(value=tree.Const(value=str() as attr)), given),
+                    case (
+                        tree.Call(
+                            func=tree.Name(id="setattr"),
+                            args=(tree.Arg(value=owner), tree.Arg(value=tree.Const(value=str() as attr)), given),
+                        )
+                        | tree.Call(
+                            func=tree.Attribute(value=owner, attr="add_module" | "register_module"),
+                            args=(tree.Arg(value=tree.Const(value=str() as attr)), given),
+                        )
                     ) if attr.isidentifier():
-                        target = tree.Attribute(value.site, owner.value, attr)
-                        scope.stores = grown(scope.stores, Store(target, given.value, statement, path))
-                        self.of_self(scope, target, "assign", given.value, last, path)
-                    case tree.Call(
-                        func=tree.Attribute(value=module, attr="add_module" | "register_module"),
-                        args=(tree.Arg(value=tree.Const(value=str() as attr)), given),
-                    ) if attr.isidentifier():
-                        target = tree.Attribute(value.site, module, attr)
+                        target = tree.Attribute(value.site, owner, attr)
                         scope.stores = grown(scope.stores, Store(target, given.value, statement, path))
                         self.of_self(scope, target, "assign", given.value, last, path)
             case tree.Return(value=returned):

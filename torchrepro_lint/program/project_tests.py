@@ -52,4 +52,4 @@ def looks_at_data_alone(program: Program, way: Way) -> bool:
         return False
     if not holds(path, _DATA_SET) or holds(path, _MODEL):
         return False
-    return any(other != path and holds(other, _TRAINS) for other in program.project.files)
+    return any(other != path for other in program.project.matching(_TRAINS))

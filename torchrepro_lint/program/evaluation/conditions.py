@@ -62,24 +62,21 @@ def _of_left(ev: Evaluator, left: tree.Expr, frame: Frame) -> bool | None:
     """What the left side of an `and` or `or` is proven to be. In a long one each part is the left side of the next:
     they are evaluated from the first on, and each answer is kept for the next and for who asks for that part alone.
     """
-    if not isinstance(left, tree.Boolean):
-        return truth(ev, left, frame)
-    parts = [left]
-    while isinstance(parts[-1].left, tree.Boolean):
-        parts.append(parts[-1].left)
-    found: bool | None = None
-    for part in reversed(parts):
-        found = _kept(ev, part, frame)
-    return found
+    longer: list[tree.Boolean] = []
+    part = left
+    while isinstance(part, tree.Boolean):
+        longer.append(part)
+        part = part.left
+    for one in reversed(longer):
+        _kept(ev, one, frame)
+    return _kept(ev, left, frame)
 
 
-def _kept(ev: Evaluator, part: tree.Boolean, frame: Frame) -> bool | None:
-    def compute() -> bool | None:
-        left = part.left
-        first = _kept(ev, left, frame) if isinstance(left, tree.Boolean) else truth(ev, left, frame)
-        return _with_right(ev, part, first, frame)
-
-    return ev.remembered(("truth", part, frame), compute, None)
+def _kept(ev: Evaluator, part: tree.Expr, frame: Frame) -> bool | None:
+    if not isinstance(part, tree.Boolean):
+        return truth(ev, part, frame)
+    left = part.left
+    return ev.remembered(("truth", part, frame), lambda: _with_right(ev, part, _kept(ev, left, frame), frame), None)
 
 
 def _with_right(ev: Evaluator, node: tree.Boolean, first: bool | None, frame: Frame) -> bool | None:

@@ -100,10 +100,12 @@ def _find_iterations(program: Program, path: Path) -> dict[Site, list[_Iteration
     ]
     for scope, node in places:
         over = node.iter if isinstance(node, tree.For) else node
-        objects = _iterated_at(program, facts, scope, over)
-        for site in {one.site for one in objects if one.site is not None}:
-            made_there = tuple(one for one in ordered(objects) if one.site == site)
-            found.setdefault(site, []).append(_Iteration(facts, scope, node, made_there))
+        made: dict[Site, list[ExternalObject]] = {}
+        for one in _iterated_at(program, facts, scope, over):
+            if one.site is not None:
+                made.setdefault(one.site, []).append(one)
+        for site, objects in made.items():
+            found.setdefault(site, []).append(_Iteration(facts, scope, node, tuple(objects)))
     return found
 
 

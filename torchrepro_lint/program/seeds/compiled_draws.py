@@ -46,12 +46,14 @@ def compiled_draws(program: Program) -> Iterator[CompiledDraw]:
     """One for each place that compiles, in the order of files and text."""
     for group in asked_calls(program, frozenset({"torch.compile"})):
         one = next((call for call in group if _is_chosen(program, call)), None)
-        runs = (run for run in entry_runs(program) if one is not None and one.facts.path in run.files)
-        for run in runs:
-            seed = next((one for one in run.seedings if "torch" in one.seeds and is_for_the_run(program, one)), None)
+        if one is None:
+            continue
+        for run in entry_runs(program):
+            if one.facts.path not in run.files:
+                continue
+            seed = next((by for by in run.seedings if "torch" in by.seeds and is_for_the_run(program, by)), None)
             if seed is None or not run.trains or run.finds(_FALLS_BACK) or (draw := _dropout(run)) is None:
                 continue
-            assert one is not None
             yield CompiledDraw(one.site, seed, draw)
             break
 

@@ -11,7 +11,7 @@ from itertools import takewhile
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import is_none_literal, walk
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.parents import parents_of
@@ -72,7 +72,7 @@ def _seeds_in(program: Program, one: Evidence, block: tree.Block) -> _Seeds:
 
 def _is_written_without_a_seed(one: Evidence) -> bool:
     """Whether a call has no seed, or None; what a parameter defaults to is for its callers."""
-    return one.value is None or (isinstance(one.value, tree.Const) and one.value.value is None)
+    return one.value is None or is_none_literal(one.value)
 
 
 def _is_without_a_seed(program: Program, one: Evidence) -> bool:

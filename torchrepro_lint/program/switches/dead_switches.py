@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import is_none_literal
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.dead_switches import backend_attributes, dropped_generators, meant_attribute
@@ -249,10 +251,10 @@ def seeded_generator_in(program: Program, path: Path, rng: str) -> tuple[str, Si
     facts = program.facts(path) if program.project.holds(path, _WORDS) else None
     if facts is None:
         return None
-    words = frozenset(name.rpartition(".")[2] for name in dropped_generators())
+    words = last_parts(dropped_generators())
     for scope in facts.walk_scopes():
         for call, _ in sorted(scope.calls, key=lambda pair: pair[0].site):
-            if not call.args or _is_none(call.args[0].value) or called_name(call.func) not in words:
+            if not call.args or is_none_literal(call.args[0].value) or called_name(call.func) not in words:
                 continue
             frame = frame_without_callers(program.ev, facts, scope)
             for value in program.ev.values(call.func, frame):
@@ -261,7 +263,3 @@ def seeded_generator_in(program: Program, path: Path, rng: str) -> tuple[str, Si
                 if known is not None and known.rng == rng:
                     return name, Site(path, call.site)
     return None
-
-
-def _is_none(node: tree.Expr) -> bool:
-    return isinstance(node, tree.Const) and node.value is None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import conjuncts, walk, words_in, written_alike
+from torchrepro_lint.facts.expressions import conjuncts, is_none_literal, walk, words_in, written_alike
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
@@ -74,13 +74,9 @@ def _shuffles_with_a_sampler_only(loader: Loader) -> bool:
     if sampler is None or shuffle is None:
         return False
     chosen = loader.scope.behind(sampler)
-    if not isinstance(chosen, tree.Conditional) or not _is_none(chosen.orelse) or _is_none(chosen.body):
+    if not isinstance(chosen, tree.Conditional) or not is_none_literal(chosen.orelse) or is_none_literal(chosen.body):
         return False
     return any(written_alike(one, chosen.test) for one in conjuncts(loader.scope.behind(shuffle)))
-
-
-def _is_none(node: tree.Expr) -> bool:
-    return isinstance(node, tree.Const) and node.value is None
 
 
 def _is_of_an_evaluation(loader: Loader) -> bool:

@@ -101,6 +101,7 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.rank_fix import rank_fix
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.loaders import Loader
@@ -125,12 +126,7 @@ class RanksShareWorkerSeeds(LoaderRule):
         yield from super().check(program)
         for one in shared_draws(program):
             event = one.draw.event
-            trace = [
-                Link(one.start, "makes it one of several ranks"),
-                Link(one.seed.site, "the seed is the same on every rank"),
-                *event.chain,
-                Link(event.site, f"draws: {event.name}"),
-            ]
+            trace = _trace(one.start, one.seed.site, one.draw)
             message = f"every rank has the same seed, so all ranks draw the same numbers in each step (`{event.name}`)"
             yield self.finding(program, event.site, message, trace, declined=_ADD_THE_RANK)
 
@@ -150,10 +146,7 @@ class RanksShareWorkerSeeds(LoaderRule):
                 continue
             seed = shared_seed(program, loader)
             if seed is not None:
-                trace = [
-                    Link(start, "makes it one of several ranks"), Link(seed, "the seed is the same on every rank"),
-                    *draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}"),
-                ]  # fmt: skip
+                trace = _trace(start, seed, draw)
                 fix, declined = rank_fix(program, loader, seed)
                 message = _MESSAGE.format(draw.event.name)
                 return self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
@@ -167,6 +160,15 @@ _MESSAGE = (
     "every rank has the same seed, so the workers of all ranks draw the same numbers (`{}`): add the rank to the seed "
     "of the `generator`"
 )
+
+
+def _trace(start: Site, seed: Site, draw: Effect) -> list[Link]:
+    return [
+        Link(start, "makes it one of several ranks"),
+        Link(seed, "the seed is the same on every rank"),
+        *draw.event.chain,
+        Link(draw.event.site, f"draws: {draw.event.name}"),
+    ]
 
 
 def _first_draw(program: Program, loader: Loader) -> Effect | None:
