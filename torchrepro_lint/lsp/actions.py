@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from difflib import SequenceMatcher
 
 from lsprotocol import types
 
@@ -12,6 +11,7 @@ from torchrepro_lint.fix_report import Change
 from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.lsp.buffers import Buffers, Document
 from torchrepro_lint.source.cells import python_text
+from torchrepro_lint.source.line_changes import line_changes
 from torchrepro_lint.source.text import split_lines
 
 __all__ = ["FIX_ALL", "FIX_ALL_COMMAND", "changes_of", "fix_action", "noqa_action", "wanted", "workspace_edit"]
@@ -57,7 +57,7 @@ def changes_of(change: Change) -> Iterator[Edit]:
     starts = [0]
     for line in old:
         starts.append(starts[-1] + len(line))
-    for kind, first, last, new_first, new_last in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+    for kind, first, last, new_first, new_last in line_changes(old, new):
         if kind != "equal":
             yield Edit(change.source.path, starts[first], starts[last], "".join(new[new_first:new_last]))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from difflib import SequenceMatcher
 from itertools import groupby
 
 from torchrepro_lint.diagnostics import Edit, Finding
@@ -13,6 +12,7 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.frames import as_shown
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.cells import Cells
+from torchrepro_lint.source.line_changes import line_changes
 from torchrepro_lint.source.lines import LineTable, line_table, shared_start
 from torchrepro_lint.source.text import split_lines
 
@@ -68,7 +68,7 @@ def _changes(text: str, edits: Sequence[Edit], colours: Colours) -> Iterator[str
         head = shared_start(old, new)
         tail = shared_start(old[head:][::-1], new[head:][::-1])
         gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
-        for kind, left, left_end, right, right_end in SequenceMatcher(None, gone, come, autojunk=False).get_opcodes():
+        for kind, left, left_end, right, right_end in line_changes(gone, come):
             if kind == "equal":
                 yield from _between(come[right:right_end], first + moved + head + right, gutter)
                 continue

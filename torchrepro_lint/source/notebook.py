@@ -9,11 +9,11 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from difflib import SequenceMatcher
 from typing import Any
 
 from torchrepro_lint.knowledge.old_syntax import NOTEBOOK_FORMAT
 from torchrepro_lint.source.cells import Cell
+from torchrepro_lint.source.line_changes import line_changes
 
 __all__ = ["Notebook", "NotebookError", "read_notebook"]
 
@@ -219,8 +219,7 @@ def _new_raws(old: list[str], source: str, ascii_only: bool) -> list[str]:
     before = [_unescaped(raw) for raw in old]
     after = re.findall(r"[^\n]*\n|[^\n]+", source)
     raws: list[str] = []
-    matcher = SequenceMatcher(None, before, after, autojunk=False)
-    for kind, old_start, old_end, new_start, new_end in matcher.get_opcodes():
+    for kind, old_start, old_end, new_start, new_end in line_changes(before, after):
         if kind == "equal":
             raws += old[old_start:old_end]
         else:
