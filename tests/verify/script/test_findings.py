@@ -232,6 +232,46 @@ def test_of_the_rules_about_what_was_varied_the_one_about_the_draw_comes_first(w
     assert found is not None and (found.finding.code, found.finding.location.start.row) == ("TRL202", 5)
 
 
+def test_an_extra_draw_that_moves_the_samples_themselves_is_no_matter_of_a_loaders_generator(write) -> None:
+    text = """\
+        import torch
+        from torch.utils.data import DataLoader, Dataset
+
+
+        class Crops(Dataset):
+            def __len__(self):
+                return 8
+
+            def __getitem__(self, index):
+                return torch.randint(0, 4, (1,))
+
+
+        torch.manual_seed(0)
+        train_loader = DataLoader(range(8), shuffle=True, generator=torch.Generator().manual_seed(0))
+        val_loader = DataLoader(Crops())
+        for epoch in range(2):
+            for batch in train_loader:
+                print(batch)
+            with torch.no_grad():
+                for batch in val_loader:
+                    print(batch)
+        """
+    path = write({"pyproject.toml": "", "train.py": text}) / "train.py"
+
+    def moved(grad: bool, process: str = "main") -> Result:
+        entry = Entry(
+            "draw", "aten.randint", process, place=Place(str(path), 10), detail={"rng": "torch", "grad": grad}
+        )
+        return Result(Outcome.DIFFERED, ("a",), (), cause=Cause("draws", (entry, entry), "torch"), perturbation="eval")
+
+    assert rules_for(moved(grad=False)) == ("TRL509",)
+    found = link(moved(grad=False))
+    assert found is not None and (found.finding.code, found.finding.location.start.row) == ("TRL509", 15)
+    assert rules_for(moved(grad=True)) == ()  # the samples of a training: an extra evaluation moves them, and no rule
+    in_worker = moved(grad=True, process="worker 0 of loader 0")
+    assert rules_for(in_worker)[0] == "TRL201"  # a loader's generator seeds its workers
+
+
 def test_that_nothing_is_seeded_is_said_of_the_script_that_ran(write) -> None:
     """Other programs in its folder seed nothing either."""
     text = """

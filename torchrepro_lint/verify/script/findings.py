@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,8 +15,8 @@ from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.verify.script.cause import UNEXPLAINED, Cause, is_dropout_in_evaluation
 from torchrepro_lint.verify.script.compare import Comparison
-from torchrepro_lint.verify.script.entries import MAIN, Place
-from torchrepro_lint.verify.script.perturbations import CAUSE_WHERE_NOTHING_IS_DRAWN, PERTURBATIONS, RESUME
+from torchrepro_lint.verify.script.entries import MAIN, Entry, Place
+from torchrepro_lint.verify.script.perturbations import CAUSE_WHERE_NOTHING_IS_DRAWN, EVAL, PERTURBATIONS, RESUME
 from torchrepro_lint.verify.script.result import Outcome, Result
 from torchrepro_lint.verify.script.time_limit import time_limit
 
@@ -31,6 +31,9 @@ _DEAD_SEEDS_OF = {
 }  # how their messages name what was meant
 _HELD = ("torch.Generator", "numpy.random.Generator", "numpy.random.RandomState", "random.Random")
 _WEIGHTED = ("aten.multinomial",)  # what WeightedRandomSampler draws by
+_SHUFFLES = "aten.randperm"
+_OF_ORDERS = (*_WEIGHTED, _SHUFFLES)
+_OF_VALIDATION = "TRL509"  # the samples of an evaluation are drawn
 _OF_LOADERS = "torch/utils/data/sampler.py"  # the library's file through which a loader draws its order
 _SPLITS_OF_NUMPY = ("numpy.random.permutation", "numpy.random.shuffle")
 
@@ -62,9 +65,33 @@ def rules_for(result: Result) -> tuple[str, ...]:
             return ()
         if cause is not None and cause.in_worker and cause.at[0].detail.get("rng") in _HELD:
             return ("TRL107",)
+        if result.perturbation == EVAL:
+            rules = _about_one_more_evaluation(rules, cause)
         return tuple(sorted(rules, key=lambda code: by_cause.index(code) if code in by_cause else len(by_cause)))
     known = {rule.code for rule in all_rules()}
     return tuple(code for code in by_cause if code in known)
+
+
+def _about_one_more_evaluation(rules: Sequence[str], cause: Cause | None) -> tuple[str, ...]:
+    """Those of the rules that are about what an additional evaluation has moved: the generator of a loader does not
+    reach what its samples are made of in the same process.
+    """
+    if cause is None or not _is_of_samples(cause):
+        return tuple(code for code in rules if code != _OF_VALIDATION)
+    is_evaluated = cause.at[0].detail.get("grad") is False
+    return tuple(code for code in rules if code == _OF_VALIDATION and is_evaluated)
+
+
+def _is_of_samples(cause: Cause) -> bool:
+    """Whether what differs is a draw that makes the samples themselves, in the process that goes through the loader,
+    and not one that decides which samples are next.
+    """
+    entry = cause.at[0]
+    return entry.kind == "draw" and not cause.in_worker and not (_is_of_sampler(entry) or entry.name in _OF_ORDERS)
+
+
+def _is_of_sampler(entry: Entry) -> bool:
+    return entry.via is not None and entry.via.file.replace("\\", "/").endswith(_OF_LOADERS)
 
 
 def _first_kind(comparison: Comparison) -> str | None:
@@ -112,10 +139,9 @@ def _rules_for_draw(cause: Cause) -> Iterator[str]:
             yield "TRL201"
     if name in _WEIGHTED:
         yield "TRL202"
-    via = cause.at[0].via
-    if via is not None and via.file.replace("\\", "/").endswith(_OF_LOADERS):
+    if _is_of_sampler(cause.at[0]):
         yield from ("TRL201", "TRL202")
-    elif name == "aten.randperm":
+    elif name == _SHUFFLES:
         yield from ("TRL202", "TRL201")
     elif name in _SPLITS_OF_NUMPY:
         yield "TRL209"

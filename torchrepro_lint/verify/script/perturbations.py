@@ -19,6 +19,7 @@ from torchrepro_lint.verify.script.entries import Kind
 from torchrepro_lint.verify.script.perturb.clock import SHIFT
 
 ALL = "all"
+EVAL = "eval"
 RESUME = "resume"
 THREADS = "threads"
 # Where the result depends on these, they are the cause, wherever it shows.
@@ -79,10 +80,10 @@ PERTURBATIONS: dict[str, Perturbation] = {
         "seeded by the index",
         ("TRL101", "TRL110", "TRL201"),
     ),
-    "eval": Perturbation(
+    EVAL: Perturbation(
         "one extra draw from torch's global RNG before each pass over a DataLoader except the first, like that of an "
         "additional evaluation; only batches are compared",
-        ("TRL201", "TRL202"),
+        ("TRL201", "TRL202", "TRL509"),
         compared=frozenset({"batch"}),
     ),
     "clock": Perturbation(
