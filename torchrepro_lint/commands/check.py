@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
-from torchrepro_lint.console import StatusLine, print_errors
+from torchrepro_lint.console import StatusLine, print_errors, printable
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import CacheChoice, Report, RunOptions, check
 from torchrepro_lint.report.colours import ColourChoice, Colours, wants_colour
@@ -163,7 +163,7 @@ def print_report(
 def print_notices(notices: Iterable[tuple[Path, str]], texts: Texts) -> None:
     """Print remarks about files and folders, to standard error."""
     for path, notice in notices:
-        print(f"warning: {texts.name(path)}: {notice}", file=sys.stderr)
+        print(f"warning: {texts.name(path)}: {printable(notice)}", file=sys.stderr)
 
 
 def print_all(lines: Iterable[str], stream: TextIO | None = None) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from torchrepro_lint.arguments import ArgumentParser, path_named
 from torchrepro_lint.cache.run import cache_folder
 from torchrepro_lint.cache.store import clean
-from torchrepro_lint.console import PROGRAM
+from torchrepro_lint.console import PROGRAM, printable
 from torchrepro_lint.source.discovery import present
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
@@ -36,5 +36,5 @@ def clean_caches(arguments: Sequence[str]) -> int:
         folders = {cache_folder(projects.around(present(path))) for path in options.paths}
     for folder in sorted(folders):
         if clean(folder):
-            print(f"removed {folder}")
+            print(f"removed {printable(str(folder))}")
     return 0

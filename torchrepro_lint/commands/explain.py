@@ -12,7 +12,7 @@ from pathlib import Path
 from torchrepro_lint.arguments import ArgumentParser
 from torchrepro_lint.commands.hypotheses import unmet_conditions
 from torchrepro_lint.commands.rule import find_rule
-from torchrepro_lint.console import PROGRAM, counted, print_errors
+from torchrepro_lint.console import PROGRAM, counted, print_errors, printable
 from torchrepro_lint.diagnostics import Finding, Location, Position, TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.explain import explain_line
@@ -61,7 +61,7 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
     for finding in at_line:
         print(full(finding, texts, colours, everything.may_fix(finding)))
         if _key(finding) not in reported:
-            print(f"This finding is not reported: {_why_not(finding, projects, toolkit, texts)}.\n")
+            print(f"This finding is not reported: {printable(_why_not(finding, projects, toolkit, texts))}.\n")
     passing = [one for one in everything.findings if not one.is_at(path, row) and one.passes(path, row)]
     if passing:
         print("This line is part of the proof of:")
@@ -74,11 +74,12 @@ def explain(arguments: Sequence[str], toolkit: Toolkit | None = None) -> int:
         at = Position(row, 1)
         where = place(Location(path, at, at), texts).text.removesuffix(":1")
         print(f"No rule finds anything at {where}." if not passing else f"No finding is at {where} itself.")
-        print("\n".join(_why_silent(program, project, path, row, everything.findings, toolkit)) + "\n")
+        silent = _why_silent(program, project, path, row, everything.findings, toolkit)
+        print("\n".join(map(printable, silent)) + "\n")
     view = explain_line(program, path, row, texts.name) if program is not None else []
     if view:
-        print("\n".join(view) + "\n")
-    print(f"torch: {described(project.target)}\n")
+        print("\n".join(map(printable, view)) + "\n")
+    print(f"torch: {printable(described(project.target))}\n")
     for code in dict.fromkeys(finding.code for finding in (*at_line, *passing)):
         print(f"{colours.note(f'{PROGRAM} rule {code}')}: {find_rule(code, toolkit.all_rules()).summary}")
     print_errors(everything.errors)

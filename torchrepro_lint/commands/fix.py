@@ -70,7 +70,7 @@ def print_fixes(result: FixReport, options: CheckOptions, texts: Texts, toolkit:
 def _print_rejected(result: FixReport, texts: Texts) -> None:
     for rejected in result.rejected:
         where = place(rejected.finding.location, texts).text
-        print(f"{where}: {rejected.finding.code} fix declined: {rejected.reason}", file=sys.stderr)
+        print(f"{where}: {rejected.finding.code} fix declined: {printable(rejected.reason)}", file=sys.stderr)
 
 
 def _print_difference(result: FixReport, options: CheckOptions, texts: Texts) -> None:

@@ -9,7 +9,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 
 from torchrepro_lint.arguments import ArgumentParser, file_named, path_named
-from torchrepro_lint.console import PROGRAM, print_errors
+from torchrepro_lint.console import PROGRAM, print_errors, printable
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.engine import check
 from torchrepro_lint.report.documents import as_html, as_markdown
@@ -101,7 +101,7 @@ def _state(path: Path, written_in: Path, *, html: bool) -> tuple[str, Sequence[s
         SourceLinks(written_in, git_head(project.root)),
         shown.may_fix,
     )
-    document = overview_of(found, folder.name or str(folder), _today())
+    document = overview_of(found, printable(folder.name or str(folder)), _today())
     return (as_html if html else as_markdown)(document), shown.errors
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from torchrepro_lint.commands.check import CheckOptions, print_notices
-from torchrepro_lint.console import counted
+from torchrepro_lint.console import counted, printable
 from torchrepro_lint.housekeeping import UNREADABLE_FILE, UNUSED_SUPPRESSION
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.rule_metadata import RuleMetadata
@@ -33,7 +33,7 @@ def print_projects(projects: Projects, files: Iterable[Path]) -> None:
     for project, count in sorted(counts.items(), key=lambda item: item[0].root):
         named = ", which extends ".join(map(texts.name, project.settings.files)) or "defaults"
         print(f"{texts.name(project.root)}: {counted(count, 'file')}, settings: {named}", file=sys.stderr)
-        print(f"{texts.name(project.root)}: torch: {described(project.target)}", file=sys.stderr)
+        print(f"{texts.name(project.root)}: torch: {printable(described(project.target))}", file=sys.stderr)
 
 
 def show_files(options: CheckOptions) -> int:
@@ -60,10 +60,14 @@ def show_settings(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
     rules: list[RuleMetadata] = [*rules_of(project, known)]
     rules += [UNREADABLE_FILE] if not is_ignored(UNREADABLE_FILE, path, settings) else []
     rules += [UNUSED_SUPPRESSION] if is_selected(UNUSED_SUPPRESSION, settings) else []
-    print(f"# The settings in effect for {path}, including defaults.")
-    print(f"# project: {project.root}")
-    print(f"# settings file: {', which extends '.join(map(str, settings.files)) or 'none'}")
-    print(f"# torch: {described(target)}")
+    files = ", which extends ".join(map(str, settings.files)) or "none"
+    for line in (
+        f"The settings in effect for {path}, including defaults.",
+        f"project: {project.root}",
+        f"settings file: {files}",
+        f"torch: {described(target)}",
+    ):
+        print(f"# {printable(line)}")
     for line in _as_toml(settings):
         print(line)
     print("\n# rules that run:")
@@ -86,5 +90,6 @@ def _as_toml(settings: Settings) -> list[str]:
 
 
 def _toml(value: Any) -> str:
-    # Strings, numbers, booleans and lists of JSON are those of TOML.
-    return json.dumps(value, default=str, ensure_ascii=False)
+    # Strings, numbers, booleans and lists of JSON are those of TOML. What is not shown is escaped as TOML has it.
+    text = json.dumps(value, default=str, ensure_ascii=False)
+    return "".join(one if one.isprintable() else f"\\U{ord(one):08x}" for one in text)

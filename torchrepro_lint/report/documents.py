@@ -10,17 +10,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
+from torchrepro_lint.console import printable
+
 __all__ = ["Document", "Section", "Table", "as_html", "as_markdown", "link"]
 
 
-# Characters for private use, which no text has: they enclose a link, and stand between its text and its target.
-_OPEN, _MIDDLE, _CLOSE = "\ue000", "\ue001", "\ue002"
+# Halves of characters, which no text of a file has: they enclose a link, and stand between its text and its target.
+_OPEN, _MIDDLE, _CLOSE = "\ud800", "\ud801", "\ud802"
+_KEPT = frozenset(f"\n\t{_OPEN}{_MIDDLE}{_CLOSE}")
 _LINK = re.compile(f"{_OPEN}([^{_OPEN}-{_CLOSE}]*){_MIDDLE}([^{_OPEN}-{_CLOSE}]*){_CLOSE}")
 
 
 def link(text: str, target: str) -> str:
     """A text that leads to an address, as a part of a text of a document."""
-    return f"{_OPEN}{text}{_MIDDLE}{target}{_CLOSE}"
+    return f"{_OPEN}{printable(text)}{_MIDDLE}{printable(target)}{_CLOSE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,7 @@ def as_markdown(document: Document) -> str:
 
 def as_html(document: Document) -> str:
     """The document as one page that loads nothing from elsewhere."""
-    title = escape(document.title.replace("`", ""))
+    title = escape(_without_control(document.title).replace("`", ""))
     body = "\n".join(_html_body(document))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
@@ -78,6 +81,11 @@ def as_html(document: Document) -> str:
 # Letters that Markdown would read as its own, and what would end a cell of a table. Inside of a word, `_` is a letter.
 _SPECIAL = re.compile(r"[\\`*\[\]<>|]|(?<![^\W_])_|_(?![^\W_])")
 _CODE = re.compile(r"(`[^`]+`)")
+
+
+def _without_control(text: str) -> str:
+    """The text with escapes in the place of characters that are not shown, such as those that turn its direction."""
+    return "".join(one if one in _KEPT else printable(one) for one in text)
 
 
 def _marked(text: str) -> str:
@@ -94,14 +102,14 @@ def _marked_line(text: str) -> str:
 
 def _marked_text(text: str) -> str:
     # Every second part is code, in which only the end of a cell is read as anything.
-    parts = _CODE.split(re.sub(r"\s+", " ", text))
+    parts = _CODE.split(re.sub(r"\s+", " ", _without_control(text)))
     parts[::2] = [_SPECIAL.sub(lambda found: "\\" + found[0], part) for part in parts[::2]]
     parts[1::2] = [part.replace("|", "\\|") for part in parts[1::2]]
     return "".join(parts)
 
 
 def _html(text: str) -> str:
-    escaped = _CODE.sub(lambda found: f"<code>{found[0][1:-1]}</code>", escape(text))
+    escaped = _CODE.sub(lambda found: f"<code>{found[0][1:-1]}</code>", escape(_without_control(text)))
     return _LINK.sub(r'<a href="\2">\1</a>', escaped).replace("\n", "<br>")
 
 

@@ -12,6 +12,7 @@ from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.verify.script.cause import Cause
 from torchrepro_lint.verify.script.compare import Comparison, Divergence
 from torchrepro_lint.verify.script.entries import Entry, Place
+from torchrepro_lint.verify.script.environment import Difference
 from torchrepro_lint.verify.script.launch import Run
 from torchrepro_lint.verify.script.output.text import text
 from torchrepro_lint.verify.script.output.wording import reason
@@ -91,3 +92,34 @@ def test_a_batch_of_another_worker() -> None:
         "random.random draws from the worker's own state of Python's `random`, and batch 2 of loader 0 was made by "
         "worker 0 in one run and by worker 2 in the other."
     )
+
+
+def test_control_characters_of_names_are_escaped() -> None:
+    nasty = "a\x1b[31m\n::error::\u202e.py"
+    result = replace(agreed(None, 0.05), command=(nasty,))
+    two = replace(depends("workers"), command=(nasty,))
+    assert two.cause is not None and two.comparison is not None and two.comparison.divergence is not None
+    first, second = (
+        replace(
+            one,
+            place=Place(f"/project/{nasty}", 7),
+            process=nasty,
+            via=Place(nasty, 1),
+            detail={"module": nasty},
+            output=f"{nasty}{number}",
+        )
+        for number, one in enumerate(two.cause.at)
+        if one is not None
+    )
+    divergence = replace(two.comparison.divergence, first=first, second=second)
+    environment = (Difference(nasty, nasty, "x"),)
+    two = replace(
+        two,
+        comparison=replace(two.comparison, divergence=divergence, environment=environment),
+        cause=replace(two.cause, at=(first, second)),
+    )
+    for answers in ([(result, None)], [(two, None)], [(result, None), (two, None)]):
+        said = text(answers, Colours(False))
+        assert "\\x1b[31m\\n::error::\\u202e" in said
+        assert all(one.isprintable() for one in said.replace("\n", ""))
+        assert "\n::error::" not in said

@@ -48,7 +48,7 @@ def _summary(answers: Sequence[tuple[Result, Link | None]], colours: Colours) ->
     failed = any(result.outcome is Outcome.COULD_NOT_RUN for result, _ in answers)
     paint = colours.bad if failed else colours.strong if depends else colours.good
     yield f"{paint(printable(words))}{colours.fragile(depends)}\n"
-    table = [HEAD, *rows(answers)]
+    table = [HEAD, *(tuple(map(printable, row)) for row in rows(answers))]
     widths = [max(len(row[column]) for row in table) for column in range(len(HEAD))]
     yield from ("  ".join(f"{cell:{width}}" for cell, width in zip(row, widths, strict=True)).rstrip() for row in table)
 
@@ -58,7 +58,7 @@ def _lines(result: Result, link: Link | None, colours: Colours) -> Iterator[str]
     if result.depends:
         paint = colours.fragile
     head, colon, rest = wording.verdict(result).partition(":")
-    yield f"{paint(head)}{colon}{printable(rest)}"
+    yield f"{paint(printable(head))}{colon}{printable(rest)}"
     if result.comparison is not None:
         yield from differences(result.comparison.environment)
         yield from divergence_lines(result, link, colours, Texts())
@@ -77,7 +77,7 @@ def differences(found: Sequence[Difference]) -> Iterator[str]:
     yield "\nThe environments differ:"
     width = max(len(one.name) for one in found)
     for one in found:
-        yield f"  {one.name:{width}}  {one.first}  |  {one.second}"
+        yield f"  {printable(one.name):{width}}  {printable(one.first)}  |  {printable(one.second)}"
 
 
 def divergence_lines(result: Result, link: Link | None, colours: Colours, texts: Texts) -> Iterator[str]:
@@ -98,12 +98,12 @@ def divergence_lines(result: Result, link: Link | None, colours: Colours, texts:
         yield from _frame(entry, folder, texts, colours)
     values = [one.shown if one is not None else None for one in shown]
     if all(values) and values[0] != values[1]:
-        yield f"in one run {values[0]}, in the other {values[1]}"
+        yield printable(f"in one run {values[0]}, in the other {values[1]}")
     if cause is None:
         if link is not None:
             yield from _explanation(result, link, texts, colours)
         return
-    yield f"{colours.strong('cause:')} {wording.reason(cause)}"
+    yield f"{colours.strong('cause:')} {printable(wording.reason(cause))}"
     if cause.seed is not None and cause.seed[0].place not in (None, entry.place):
         yield from _frame(cause.seed[0], folder, texts, colours)
     yield from _explanation(result, link, texts, colours)
@@ -111,13 +111,13 @@ def divergence_lines(result: Result, link: Link | None, colours: Colours, texts:
 
 def _frame(entry: Entry, folder: str, texts: Texts, colours: Colours) -> Iterator[str]:
     assert entry.place is not None
-    parts = [colours.strong(wording.place(entry.place, folder))]
+    parts = [colours.strong(printable(wording.place(entry.place, folder)))]
     if module := entry.detail.get("module"):
-        parts.append(f"in module {module}")
+        parts.append(printable(f"in module {module}"))
     if entry.process != "main":
-        parts.append(f"in {entry.process}")
+        parts.append(printable(f"in {entry.process}"))
     if entry.via is not None:
-        parts.append(f"by way of {_short(entry.via)}")
+        parts.append(printable(f"by way of {_short(entry.via)}"))
     yield ", ".join(parts)
     path = Path(entry.place.file)
     line = texts.line(path, entry.place.line)
