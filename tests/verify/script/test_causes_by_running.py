@@ -124,6 +124,36 @@ def test_a_generator_of_its_own_decides_how_much_is_drawn_from_another(tmp_path:
         assert words in cause["words"] and cause["finding"]["code"] == "TRL503"
 
 
+def test_copies_of_generators_are_what_they_are_without_the_recording(tmp_path: Path) -> None:
+    """Spaces of environments ask whether a copy is a generator of NumPy, and what is copied draws the same."""
+    text = """
+        import copy
+        import pickle
+        import numpy as np
+        import torch
+
+
+        class Own(np.random.Generator):
+            pass
+
+
+        for made in (np.random.default_rng(0), np.random.Generator(np.random.PCG64(0)), np.random.RandomState(0)):
+            kind = np.random.RandomState if hasattr(made, "seed") else np.random.Generator
+            made.normal()
+            for again in (copy.deepcopy(made), copy.copy(made), pickle.loads(pickle.dumps(made))):
+                assert isinstance(again, kind) and not isinstance(again, Own) and issubclass(type(again), kind)
+                number = copy.deepcopy(again).normal()
+                assert number == copy.deepcopy(made).normal()
+        assert isinstance(Own(np.random.PCG64(0)), Own) and issubclass(Own, np.random.Generator)
+        drawn = copy.deepcopy(np.random.default_rng())
+        torch.tensor(drawn.normal()).sum()
+        """
+    path = script(tmp_path, text)
+    status, found = answer("train.py", folder=tmp_path)
+    assert (status, found["cause"] and found["cause"]["why"]) == (1, "seed"), found
+    assert found["cause"]["first"]["place"]["row"] == line_of(path, "torch.tensor(drawn")
+
+
 def test_parameters_that_nothing_initialises(tmp_path: Path) -> None:
     """Two runs may find the same in memory; with other bytes in it they part, at what made the parameter."""
     text = """

@@ -2,12 +2,13 @@
 
 The functions are wrapped before the program can take hold of them. Classes of NumPy's generators cannot be changed, so
 those that the program makes are of a subclass with the same name, which also tells what each is seeded with. A
-generator that was pickled is of NumPy's own class again, and what compiled code draws by itself is not seen: the states
-of the RNGs tell of both.
+generator that was pickled is of NumPy's own class again, and counts as one of the subclass where a library asks. What
+it draws, and what compiled code draws by itself, is not seen: the states of the RNGs tell of both.
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import itertools
@@ -27,6 +28,21 @@ _NO_DRAW = {
     "seed", "get_state", "set_state", "getstate", "setstate", "spawn", "bit_generator", "set_bit_generator",
     "get_bit_generator",
 }  # fmt: skip
+
+
+class _StandIn(type):
+    """The class of a class that stands for NumPy's own: what is of that one is of it, too."""
+
+    def __instancecheck__(cls, one: object) -> bool:
+        return isinstance(one, cls.__mro__[1]) if _stands_in(cls) else super().__instancecheck__(one)
+
+    def __subclasscheck__(cls, other: type) -> bool:
+        return issubclass(other, cls.__mro__[1]) if _stands_in(cls) else super().__subclasscheck__(other)
+
+
+def _stands_in(cls: type) -> bool:
+    """Whether it is the class itself, and none that a program derives from it."""
+    return not isinstance(cls.__mro__[1], _StandIn)
 
 
 class DrawWatch:
@@ -107,7 +123,18 @@ class DrawWatch:
             base.__init__(made, *args, **kwargs)
             self._tell_seed(made, name, args[0] if args else kwargs.get("seed"))
 
-        own = {"__init__": __init__, "__module__": base.__module__, "__doc__": base.__doc__}
+        def __deepcopy__(made: Any, memo: dict[int, Any]) -> Any:
+            cls: Any = type(made)
+            other = cls.__new__(cls)
+            base.__init__(other, copy.deepcopy(made._bit_generator, memo))
+            if hasattr(base, "set_state"):
+                base.set_state(other, base.get_state(made, legacy=False))
+            other.__dict__.update(copy.deepcopy(made.__dict__, memo))
+            return other
+
+        own = {
+            "__init__": __init__, "__deepcopy__": __deepcopy__, "__module__": base.__module__, "__doc__": base.__doc__
+        }  # fmt: skip
         if hasattr(base, "seed"):
 
             def seed(made: Any, *args: Any, **kwargs: Any) -> None:
@@ -115,7 +142,7 @@ class DrawWatch:
                 self._tell_seed(made, name, args[0] if args else kwargs.get("seed"))
 
             own["seed"] = seed
-        return type(base.__name__, (base,), {**methods, **own})
+        return _StandIn(base.__name__, (base,), {**methods, **own})
 
     def _tell_seed(self, made: Any, name: str, given: Any = None) -> None:
         """Tell what a generator begins with: the number given, or the entropy that its bit generator was made from."""
