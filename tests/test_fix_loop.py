@@ -524,3 +524,19 @@ def test_runs_that_fix_the_same_project_at_once_leave_what_one_would(tmp_path: P
     texts = {name: [path.read_text() for path in sorted((tmp_path / name).iterdir())] for name in ("alone", "together")}
     assert texts["together"] == texts["alone"]
     assert "seed_worker" in texts["alone"][-1]
+
+
+def test_all_loaders_of_one_list_are_fixed_in_one_run(write) -> None:
+    """Each gets a generator of its own, made before the statement: one in a round."""
+    loaders = "".join("    DataLoader(Items(), shuffle=True, num_workers=2),\n" for _ in range(13))
+    root = write(
+        {
+            "a.py": "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"
+            "class Items(Dataset):\n    def __getitem__(self, index):\n        return np.random.rand()\n\n\n"
+            f"torch.manual_seed(0)\nloaders = [\n{loaders}]\nprint([batch for loader in loaders for batch in loader])\n"
+        }
+    )
+    result = fix([root], {"profile": "strict", "unsafe_fixes": True})
+    assert result.report.findings == ()
+    assert (root / "a.py").read_text().count("generator=") == 13
+    assert fix([root], {"profile": "strict", "unsafe_fixes": True}).changes == ()

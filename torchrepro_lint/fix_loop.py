@@ -27,9 +27,11 @@ if TYPE_CHECKING:
 
 __all__ = ["fix", "tidied", "toolkit_that_keeps_programs", "write_changes"]
 
-# A fix may give another rule its chance: `cudnn.benchmark` is seen once something seeds. Chains longer than this are
-# two rules that undo each other.
-MAX_ROUNDS = 10
+# A fix may give another rule its chance: `cudnn.benchmark` is seen once something seeds. Where so many rounds leave no
+# fewer findings than before, two rules undo each other.
+MAX_IDLE_ROUNDS = 10
+# The loaders of one list get their generators one in a round, and each round costs a check.
+MAX_ROUNDS = 30
 
 
 def fix(
@@ -117,16 +119,18 @@ class _Accepted:
 
 def _after_rounds(attempts: Attempts, first: Report) -> Report:
     """The report after all rounds, on the texts that `attempts` has then. `first` is that on the files as they were."""
-    report = first
+    report, fewest, idle = first, len(first.findings), 0
     for _ in range(MAX_ROUNDS):
         open_findings = attempts.applicable(report)
-        if not open_findings:
+        if not open_findings or idle == MAX_IDLE_ROUNDS:
             break
         compatible = {id(one) for one in select_compatible([one for _, one in open_findings])}
         chosen = [(finding, one) for finding, one in open_findings if id(one) in compatible]
         accepted = _extended(attempts, report, _Accepted(), chosen)
         if accepted.result is not None:
             attempts.overlay, report = accepted.result
+        idle = 0 if len(report.findings) < fewest else idle + 1
+        fewest = min(fewest, len(report.findings))
     return report
 
 
