@@ -52,6 +52,15 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
         },
         DRAWN,
     ),
+    "starred targets of every form, of which Python compiles a few": (
+        {
+            "a.py": HEAD
+            + "class D:\n" + DRAWS + "*x = D()\nfor *y in x: pass\nwith open('a') as *z: pass\n[w for *w in x]\n"
+            + "*v.a = np.random.rand(3)\n*v[0] = np.random.rand(3)\n*[a, b], c = *[d, *e], f = [[0, 0], [0, 0], 0]\n"
+            + "torch.manual_seed(0)\nprint(x, y, z, w, a, b, c, d, e, f, v.a, np.random.rand())\nDataLoader(D(), num_workers=b)\n"
+        },
+        ["TRL502", *DRAWN],
+    ),
     "registries that register themselves": (
         {
             "a.py": HEAD

@@ -371,6 +371,7 @@ def test_the_help_fits_a_terminal(monkeypatch: pytest.MonkeyPatch, capsys: pytes
     below = "  torchrepro-lint verify [SCRIPT]    run a script twice and show where the\n" + " " * 37 + "runs differ"
     assert below in commands
     assert max(map(len, commands.splitlines())) <= 80
+    assert [variable for variable in VARIABLES if variable not in commands] == []
 
 
 def test_explain_of_a_rule_is_its_documentation(capsys: pytest.CaptureFixture[str]) -> None:

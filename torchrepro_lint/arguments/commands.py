@@ -45,11 +45,15 @@ def misspelt_command(paths: Sequence[Path]) -> str:
 
 
 def listed_commands() -> str:
-    """The commands, and what the exit status says, as they are below the help."""
+    """The commands, the environment variables, and what the exit status says, as they are below the help."""
     shown = {f"{PROGRAM} {name} {arguments}": text for name, (arguments, text) in COMMANDS.items()}
     width = max(map(len, shown))
     commands = "".join(f"  {usage:{width}}  {text}\n" for usage, text in shown.items())
     return (
         f"other commands (to check a folder of such a name, write ./verify):\n{commands}\n"
+        "environment variables, which stand for options that are not given:\n"
+        "  TORCHREPRO_LINT_CONFIG, TORCHREPRO_LINT_OUTPUT_FORMAT,\n"
+        "  TORCHREPRO_LINT_OUTPUT_FILE, TORCHREPRO_LINT_CACHE_DIR,\n"
+        "  TORCHREPRO_LINT_NO_CACHE\n\n"
         "exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error\n"
     )

@@ -82,9 +82,9 @@ class _Builder:
                     rest = (len(items) - star - 1,) if index == star else ()
                     self.target(scope, item, kind, value, statement, order, path, (*unpack, place, *rest))
             case tree.Starred(value=inner):
-                self.target(
-                    scope, inner, "rest" if kind == "assign" else "opaque", value, statement, order, path, unpack
-                )
+                # Not in a list or tuple (`*x = y`), Python compiles none; `*[x, y], z = w` has names for single items.
+                is_rest = kind == "assign" and unpack and not isinstance(inner, tree.Display)
+                self.target(scope, inner, "rest" if is_rest else "opaque", value, statement, order, path, unpack)
             case tree.Attribute() | tree.Subscript():
                 self.expression(target, scope, path)
                 if kind == "assign" and statement is not None:
