@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.passing import passing_calls
 from torchrepro_lint.program.core.access import attribute, items
 from torchrepro_lint.program.core.contents import put_into
 from torchrepro_lint.program.core.definitions import Definition
@@ -27,6 +28,7 @@ from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.outside_stores import outside_stores
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
+    External,
     ExternalObject,
     FunctionValue,
     Instance,
@@ -143,6 +145,8 @@ def _of_instance(ev: Evaluator, query: Query, instance: Instance, attr: str) -> 
     if bind_first(ev, instance, attr)[1]:
         return _of_method(ev, query, instance, attr)
     made = _construction(ev, instance)
+    if made is not None and (replaced := _replaced(ev, query, attr, *made)) is not None:
+        return replaced
     options: list[Origin] = []
     certain = False
     if dataclass_field(ev, instance, attr) is not None:
@@ -171,6 +175,20 @@ def _of_instance(ev: Evaluator, query: Query, instance: Instance, attr: str) -> 
     if not options and not attr.startswith("__") and _has_what_is_seen(ev, instance.cls):
         return _of_method(ev, query, instance, "__getattr__")
     return Origins(tuple(options), not options or of_class is None or of_class.is_open) if options else None
+
+
+def _replaced(ev: Evaluator, query: Query, attr: str, call: tree.Call, caller: Frame) -> Origins | None:
+    """What `dataclasses.replace(config, name=value)` gives an object: the value, else what the one before has."""
+    functions = ev.values(call.func, caller)
+    names = {one.name for one in functions if isinstance(one, External)}
+    if not names or not names <= passing_calls("replaces_attributes") or len(names) != len(functions):
+        return None
+    for arg in call.args:
+        if arg.keyword == attr:
+            return Origins((Origin(query.at(arg.value, caller), "argument", Site(caller.facts.path, call.site)),))
+    before = [arg.value for arg in call.args if arg.keyword is None and not arg.star]
+    is_spread = any(arg.star == "**" for arg in call.args)
+    return Origins(tuple(Origin(query.at(one, caller, attribute(attr)), "part") for one in before[:1]), is_spread)
 
 
 def _has_what_is_seen(ev: Evaluator, cls: ClassValue) -> bool:

@@ -38,6 +38,7 @@ records.py           objects of libraries that are what they were made of; torch
 Lists and dicts:
 containers.py        what is in them, and what is taken out
 changes.py           what is done to them after they were made; aliases.py: under another name
+container_methods.py    what each method does: append, insert, update, pop
 class_changes.py     what is put into those of a class; method_changes.py: into those of an object
 handed_lists.py      what functions do to those that they are passed
 held_lists.py        lists that pipelines of libraries keep

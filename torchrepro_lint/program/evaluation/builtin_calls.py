@@ -9,6 +9,7 @@ from torchrepro_lint.knowledge.applying import GIVES_RESULT, Applying, applying
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.passing import passing_calls
 from torchrepro_lint.knowledge.tensors import returns_tensor
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.arguments import external_argument
@@ -19,7 +20,7 @@ from torchrepro_lint.program.evaluation.dict_subclasses import dict_of
 from torchrepro_lint.program.evaluation.instantiation import instantiated
 from torchrepro_lint.program.evaluation.module_containers import held_modules, layered
 from torchrepro_lint.program.evaluation.named_tuples import MAKER, made_by_namedtuple
-from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument
+from torchrepro_lint.program.evaluation.python_calls import PYTHON_CALLS, first_argument, replaced
 from torchrepro_lint.program.evaluation.registries import is_registry, registered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -55,6 +56,8 @@ def external_result(ev: Evaluator, function: External, arguments: Arguments, sit
     special = PYTHON_CALLS.get(function.name)
     if special is not None:
         return special(ev, arguments)
+    if function.name in passing_calls("replaces_attributes"):
+        return replaced(arguments, site)
     if function.name == "torch.nn.Sequential":
         arguments = layered(arguments)
     if function.name == "functools.wraps":
@@ -166,7 +169,7 @@ def member_result(ev: Evaluator, member: MemberOf, arguments: Arguments, site: S
         case SequenceValue():
             if attr == "copy":
                 return values_of(receiver)
-            if attr in ("pop", "popleft"):
+            if attr in ("pop", "popleft", "get", "get_nowait"):
                 return receiver.elements()
             return unknown()
         case Constant(value=str() as text):

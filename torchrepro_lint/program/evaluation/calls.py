@@ -122,7 +122,8 @@ def _returns(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
     if isinstance(node, tree.Lambda):
         return ev.values(node.body, frame)
     if node.is_generator:
-        return values_of(SequenceValue("generator", None, _yielded(ev, frame)))
+        items = _yielded_one_by_one(ev, frame)
+        return values_of(SequenceValue("generator", items, NOTHING if items is not None else _yielded(ev, frame)))
     parts: list[Values] = []
     for statement, path in frame.scope.returns:
         runs = ev.decide(path, frame)
@@ -133,6 +134,14 @@ def _returns(ev: Evaluator, function: FunctionValue, frame: Frame) -> Values:
             if not any(arm.startswith("except") for _, arm in path):
                 break
     return union(*parts) if parts else values_of(Constant(None))
+
+
+def _yielded_one_by_one(ev: Evaluator, frame: Frame) -> tuple[Values, ...] | None:
+    """What a generator yields, in order, where it surely yields that and nothing else."""
+    scope = frame.scope
+    if scope.returns or any(one.value is None or one.delegates or scope.path_at(one.site) for one in scope.yields):
+        return None
+    return tuple([ev.values(one.value, frame) for one in scope.yields if one.value is not None])
 
 
 def _yielded(ev: Evaluator, frame: Frame) -> Values:

@@ -15,16 +15,15 @@ from torchrepro_lint.facts.scopes import END, Binding, Path, Scope, Store, Touch
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.aliases import aliases_in, aliases_of, shares_object
-from torchrepro_lint.program.evaluation.containers import elements, inner_changed, unpack, updated
+from torchrepro_lint.program.evaluation.container_methods import METHODS, after_item, after_method
+from torchrepro_lint.program.evaluation.containers import inner_changed, unpack
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.handed_lists import Handing, after_handing, handings
 from torchrepro_lint.program.evaluation.held_lists import held_lists, holding
 from torchrepro_lint.program.evaluation.joining import joined, opened
 from torchrepro_lint.program.evaluation.module_containers import held_modules, holding_modules, is_changeable
-from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
-    Arguments,
     Constant,
     DictValue,
     ExternalObject,
@@ -47,13 +46,9 @@ __all__ = [
     "with_changes",
 ]
 
-_LIST_CHANGES = frozenset({"append", "appendleft", "extend", "extendleft", "insert", "add"})
-_DICT_CHANGES = frozenset({"update", "setdefault", "pop"})
 #: Methods by which a data set of a library gets what its items go through.
 _STAGE_CHANGES = frozenset({"set_transform"})
-#: Methods by which a container of modules gets one under a name.
-_NAMED_CHANGES = frozenset({"add_module", "register_module"})
-_CHANGES = _LIST_CHANGES | _DICT_CHANGES | _STAGE_CHANGES | _NAMED_CHANGES
+_CHANGES = METHODS | _STAGE_CHANGES
 
 #: How many changes between a binding and a use are followed one after another; of more, any may have come last.
 MAX_CHANGES: Final = 100
@@ -318,10 +313,10 @@ def _changed(ev: Evaluator, value: Value, change: tree.Call | Store, certain: bo
         stage = _stage(value, change.func.attr) if change.func.attr in _STAGE_CHANGES else None
         if stage is not None:
             return values_of(value, ExternalObject(stage, arguments, ev.site(change, frame)))
-        return _after_call(ev, value, change.func.attr, arguments, certain)
+        return after_method(ev, value, change.func.attr, arguments, certain)
     index, stored = _stored(ev, change, frame)
     if isinstance(value, DictValue):
-        return values_of(_after_item(value, index, stored, certain and not change.augmented))
+        return values_of(after_item(value, index, stored, certain and not change.augmented))
     if isinstance(value, SequenceValue):
         return values_of(SequenceValue(value.kind, None, union(value.elements(), stored)))
     return values_of(value)
@@ -332,63 +327,3 @@ def _stored(ev: Evaluator, store: Store, frame: Frame) -> tuple[Values, Values]:
     assert isinstance(store.target, tree.Subscript)
     stored = unpack(ev, ev.values(store.value, frame), store.unpack)
     return ev.values(store.target.index, frame), union(stored, unknown()) if store.augmented else stored
-
-
-def _after_item(value: DictValue, index: Values, stored: Values, certain: bool) -> DictValue:
-    keys = [key for key in ordered(index) if isinstance(key, Constant)]
-    if len(keys) != len(index) or not keys:
-        return DictValue(value.entries, True, union(value.rest, stored))
-    one = len(keys) == 1
-    return updated(value, DictValue(tuple((key.value, stored, one) for key in keys), False), certain)
-
-
-def _after_call(ev: Evaluator, value: Value, method: str, arguments: Arguments, certain: bool) -> Values:
-    first = arguments.positional[0] if arguments.positional else arguments.unseen
-    if isinstance(value, DictValue) and method in _NAMED_CHANGES:
-        given = union(arguments.unseen, *arguments.positional[1:2])
-        return values_of(_after_item(value, first, given, certain))
-    if isinstance(value, SequenceValue) and (method in _LIST_CHANGES or method in _NAMED_CHANGES):
-        last = union(arguments.unseen, *arguments.positional[-1:])
-        added = elements(ev, first) if method in ("extend", "extendleft") else last
-        goes_last = method == "append" or method in _NAMED_CHANGES
-        if goes_last and certain and value.items is not None and len(value.items) < 32:
-            return values_of(SequenceValue(value.kind, (*value.items, added), NOTHING))
-        return values_of(SequenceValue(value.kind, None, union(value.elements(), added)))
-    if isinstance(value, DictValue) and method == "update":
-        result = value
-        for other in first:
-            source = other if isinstance(other, DictValue) else DictValue((), True, unknown())
-            result = updated(result, source, certain and len(first) == 1)
-        if arguments.keywords or arguments.open_keywords:
-            entries = tuple((key, values, sure) for key, values, sure in arguments.keywords)
-            result = updated(result, DictValue(entries, arguments.open_keywords), certain)
-        return values_of(result)
-    if isinstance(value, DictValue) and method == "pop":
-        return values_of(_after_pop(value, ev.one_constant(first), certain))
-    if isinstance(value, DictValue) and method == "setdefault":
-        given = union(arguments.unseen, *arguments.positional[1:2]) or values_of(Constant(None))
-        return values_of(_after_setdefault(value, first, given, certain))
-    return values_of(value)
-
-
-def _after_pop(value: DictValue, key: Constant | None, certain: bool) -> DictValue:
-    if key is None:  # any may be gone
-        return DictValue(tuple((name, values, False) for name, values, _ in value.entries), value.open, value.rest)
-    kept = tuple(
-        (name, values, sure and name != key.value)
-        for name, values, sure in value.entries
-        if not (certain and name == key.value)
-    )
-    return DictValue(kept, value.open, value.rest)
-
-
-def _after_setdefault(value: DictValue, keys: Values, given: Values, certain: bool) -> DictValue:
-    known = [key.value for key in ordered(keys) if isinstance(key, Constant)]
-    if len(known) != len(keys) or not known:
-        return DictValue(value.entries, True, union(value.rest, given))
-    for key in known:
-        present = value.get(key)
-        if present is None or not present[1]:
-            surely = present is None and len(known) == 1
-            value = updated(value, DictValue(((key, given, surely),), False), certain)
-    return value

@@ -21,6 +21,7 @@ from torchrepro_lint.program.evaluation.values import (
     ModuleValue,
     Partial,
     SequenceValue,
+    Site,
     Value,
     Values,
     union,
@@ -31,7 +32,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["PYTHON_CALLS", "first_argument"]
+__all__ = ["PYTHON_CALLS", "first_argument", "replaced"]
 
 _MAX_REDUCED: Final = 12
 
@@ -172,6 +173,11 @@ def _bool(ev: Evaluator, arguments: Arguments) -> Values:
     return values_of(Constant(holds)) if holds is not None else unknown()
 
 
+def _queue(ev: Evaluator, arguments: Arguments) -> Values:
+    """A queue counts as the list of what is put into it; another thread may put in what nobody sees."""
+    return values_of(SequenceValue("list", None, unknown()))
+
+
 def _chosen(ev: Evaluator, arguments: Arguments) -> Values:
     return ev.elements(first_argument(arguments))
 
@@ -239,15 +245,15 @@ def _type(ev: Evaluator, arguments: Arguments) -> Values:
     return values_of(*classes) if classes and len(classes) == len(first_argument(arguments)) else unknown()
 
 
-def _replace(ev: Evaluator, arguments: Arguments) -> Values:
-    """`dataclasses.replace(config, augment=False)`: the object made of other arguments."""
+def replaced(arguments: Arguments, site: Site | None) -> Values:
+    """`dataclasses.replace(config, augment=False)`: another object, made at `site` of other arguments."""
     changes = Arguments((), arguments.keywords, False, arguments.open_keywords)
-    return union(*(_changed(value, changes) for value in first_argument(arguments))) or unknown()
+    return union(*(_changed(value, changes, site) for value in first_argument(arguments))) or unknown()
 
 
-def _changed(value: Value, changes: Arguments) -> Values:
+def _changed(value: Value, changes: Arguments, site: Site | None) -> Values:
     if isinstance(value, Instance) and value.arguments is not None and not value.arguments.positional:
-        return values_of(Instance(value.cls, merged(value.arguments, changes), value.site))
+        return values_of(Instance(value.cls, merged(value.arguments, changes), site or value.site))
     return unknown()
 
 
@@ -295,6 +301,10 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "asyncio.gather": _gather,
     "asyncio.run": _same,
     "builtins.getattr": _getattr,
+    "queue.Queue": _queue,
+    "queue.LifoQueue": _queue,
+    "queue.PriorityQueue": _queue,
+    "queue.SimpleQueue": _queue,
     "builtins.bool": _bool,
     "builtins.int": _converted(int),
     "builtins.float": _converted(float),
@@ -304,9 +314,6 @@ PYTHON_CALLS: dict[str, Callable[[Evaluator, Arguments], Values]] = {
     "builtins.type": _type,
     "functools.partial": _partial,
     "functools.reduce": _reduce,
-    "dataclasses.replace": _replace,
-    "attr.evolve": _replace,
-    "attrs.evolve": _replace,
     "dataclasses.asdict": _as_dict(deep=True),
     "attr.asdict": _as_dict(deep=True),
     "attrs.asdict": _as_dict(deep=True),

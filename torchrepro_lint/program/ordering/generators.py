@@ -11,9 +11,9 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, ExternalObject, Site, Value
+from torchrepro_lint.program.evaluation.values import NOTHING, UNKNOWN, Constant, External, ExternalObject, Site, Value
 from torchrepro_lint.program.ordering.given_generators import generators_given_to, is_given
-from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be, visible_calls
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.word_index import any_word
@@ -32,6 +32,7 @@ __all__ = [
     "loaders_with",
     "made_generators",
     "may_be_seeded_by",
+    "may_be_seeded_unseen",
     "seedings",
     "serves_loaders_alone",
 ]
@@ -46,7 +47,7 @@ class Seeding:
     """One call of `manual_seed`, `seed` or `set_state` on a generator; `made` are the places that make it.
 
     `holder` is the last name of what it is called on: `g`, or `rng` of `self.rng`. `open` says that it may be called
-    on something else as well.
+    on something else as well, and `is_passed` that a call which is seen passes something of which nothing is known.
     """
 
     method: str
@@ -56,6 +57,7 @@ class Seeding:
     made: frozenset[Site]
     holder: str | None
     open: bool
+    is_passed: bool
 
     @property
     def site(self) -> Site:
@@ -104,7 +106,7 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
                 if not may_be(ev, call.func.value, alone, _may_be_generator):
                     continue
                 made: set[Site] = set()
-                is_open = False
+                is_open = is_passed = False
                 frames = (alone,) if _is_made_here(ev, call.func.value, alone) else contexts(ev, facts, scope)
                 for frame in frames:
                     if not ev.may_run(call.site, arms, frame):
@@ -114,9 +116,16 @@ def _find_seedings(program: Program) -> Iterator[Seeding]:
                             made.add(value.site)
                         made |= generators_given_to(program, value)
                         is_open = is_open or value is UNKNOWN
+                    if not is_passed and _is_passed_anything(call.func.value, frame):
+                        is_passed = any(True for _ in visible_calls(ev, facts, scope))
                 if made or is_open:
                     holder = _last_name(call.func.value)
-                    yield Seeding(call.func.attr, call, facts, scope, frozenset(made), holder, is_open)
+                    yield Seeding(call.func.attr, call, facts, scope, frozenset(made), holder, is_open, is_passed)
+
+
+def _is_passed_anything(node: tree.Expr, frame: Frame) -> bool:
+    """Whether a name is a parameter that may be anything."""
+    return isinstance(node, tree.Name) and UNKNOWN in (frame.param(node.id) or NOTHING)
 
 
 def _is_generator(value: Value) -> bool:
@@ -164,6 +173,17 @@ def may_be_seeded_by(program: Program, one: Seeding, made: KnownCall) -> bool:
                 return False
             return one.open or (_is_handed(one) and _is_above(program, made, one))
     return False
+
+
+def may_be_seeded_unseen(program: Program, made: KnownCall) -> bool:
+    """Whether a generator is put, handed or returned to where nobody is seen to draw from it, while something is seeded
+    of which nothing is known: it may be this one.
+    """
+    if isinstance(parents_of(program.ev, made.facts).of(made.call), tree.Assign):
+        return False  # its name tells
+    near = program.imports.together(made.facts.path) | {made.facts.path}
+    seeded = (one for one in seedings(program) if one.is_passed and one.method != "seed" and one.facts.path in near)
+    return any(seeded) and next(consumers(program, frozenset({made.site})), None) is None
 
 
 def _is_replaced(made: KnownCall, target: tree.Expr, one: Seeding) -> bool:

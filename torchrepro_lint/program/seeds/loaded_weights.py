@@ -8,7 +8,7 @@ has made of the first weights before is not lost with them: `train(net)`, `net.l
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,14 @@ from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.core.objects import Objects
-from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue, Site
+from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
+    ExternalObject,
+    FunctionValue,
+    Instance,
+    MethodValue,
+    Site,
+)
 from torchrepro_lint.program.running.call_index import NamedCall, calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
@@ -53,11 +60,14 @@ def are_loaded_over(program: Program, event: Event) -> bool:
 
 
 def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
-    """Whether weights are surely loaded into what one of the calls returns, by whatever name it is reached."""
+    """Whether weights are surely loaded into what one of the calls returns, by whatever name it is reached, or into
+    what may be anything.
+    """
     built = [(place, call) for site in sites if (place := place_of(program.ev, site)) and (call := called_at(place))]
     # Of a call that gives several things, each model needs weights of its own.
     built = [(place, call) for place, call in built if not _parts_given(place.scope, call)]
     objects = Objects(program.ev, [call for _, call in built])
+    made = {Site(place.facts.path, call.site) for place, call in built}
     files = {place.facts.path for place, _ in built}
     files = files.union(*(program.imports.together(path) for path in files))
     for path in sorted(set(program.project.containing(_LOADS)) & files):
@@ -66,10 +76,23 @@ def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
             if not isinstance(one.call.func, tree.Attribute) or not _follows(program, built, one):
                 continue
             program.ev.begin_question()
-            if any(objects.of_any_caller(one.call.func.value, one.facts, one.scope)):
+            model = one.call.func.value
+            if any(objects.of_any_caller(model, one.facts, one.scope)) or _may_be_one_of(program, model, one, made):
                 if not leaves_some_out(program, one.facts, one.scope, one.call):
                     return True
     return False
+
+
+def _may_be_one_of(program: Program, model: tree.Expr, load: NamedCall, made: Set[Site]) -> bool:
+    """Whether an expression may be what is made at one of these places, in a file that holds one of them: elsewhere it
+    may be the model of another program.
+    """
+    if load.facts.path not in {site.path for site in made}:
+        return False
+    found = {
+        value for frame in program.ev.contexts(load.facts, load.scope) for value in program.ev.values(model, frame)
+    }
+    return UNKNOWN in found or any(isinstance(one, (ExternalObject, Instance)) and one.site in made for one in found)
 
 
 def _follows(program: Program, built: Sequence[tuple[Place, tree.Call]], load: NamedCall) -> bool:

@@ -67,6 +67,7 @@ from torchrepro_lint.program.ordering.generators import (
     is_used,
     made_generators,
     may_be_seeded_by,
+    may_be_seeded_unseen,
     seedings,
     serves_loaders_alone,
 )
@@ -96,7 +97,7 @@ class GeneratorNeverSeeded(Rule):
             if one.method != "seed" or made.site not in one.made:
                 return None
             entropy = one
-        if not is_used(program, made):
+        if not is_used(program, made) or may_be_seeded_unseen(program, made):
             return None
         if entropy is not None:
             fix, declined = seed_with_number_fix(program, entropy.site)
