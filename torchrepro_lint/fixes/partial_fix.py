@@ -15,6 +15,7 @@ from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.program_seed import number_written
 from torchrepro_lint.fixes.rank_terms import names_rank
+from torchrepro_lint.fixes.text_options import as_number, may_be_text
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.values import Constant, External
@@ -63,7 +64,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     optional = _on_a_condition(program, block, missing)
     if optional is not None:
         return None, f"{shown(optional.func)} is called beside it under a condition that does not hold"
-    edits = _lines_beside(document, statement, value, missing)
+    is_text = "numpy" in missing and may_be_text(program, block.site.path, seed)
+    edits = _lines_beside(document, statement, value, missing, is_text=is_text)
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
     number = number_written(document, seed, statement)
     # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
@@ -74,6 +76,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         is_safe = False  # the seed is that of a part without torch
     if _is_the_same_for_all_ranks(program, document, block, value):
         is_safe = False  # what each of them drew by itself would be the same in all
+    if is_text and "torch" not in block.seeds:
+        is_safe = False  # it need not be the text of a number
     if any(_OF_A_CHOICE.search(comment.value) for comment in comments_in(statement)):
         is_safe = False  # "for a reproducible split": the seed is not that of the run
     if _is_the_same_in_each_turn(program, block):
@@ -100,18 +104,27 @@ def seed_beside_row(document: Document, row: int, missing: Sequence[str]) -> Fix
 
 
 def _lines_beside(
-    document: Document, statement: cst.SimpleStatementLine, seed: cst.BaseExpression, missing: Sequence[str]
+    document: Document,
+    statement: cst.SimpleStatementLine,
+    seed: cst.BaseExpression,
+    missing: Sequence[str],
+    *,
+    is_text: bool = False,
 ) -> list[Edit]:
-    """The edits that seed generators beside the seeding call of a statement, in the usual order."""
+    """The edits that seed generators beside the seeding call of a statement, in the usual order. NumPy does not take a
+    seed that `is_text`.
+    """
     planner = ImportPlanner(document)
     run = _seeding_run(document, statement)
     added: list[Edit] = []
     only_gpu = _only_gpu(document, statement, run, seed)
-    lines = seeding_lines(planner, missing, document.text_of(seed), at=statement)
+    text = document.text_of(seed)
+    given = [as_number(text) if is_text and rng == "numpy" else text for rng in missing]
+    lines = [seeding_lines(planner, [rng], one, at=statement)[0] for rng, one in zip(missing, given, strict=True)]
     for rng, line in zip(missing, lines, strict=True):
         if only_gpu is not None:
-            text = f"{document.indentation(document.start(only_gpu))}{line}{document.newline}"
-            added.append(document.insertion(document.lead_start(only_gpu), text))
+            above = f"{document.indentation(document.start(only_gpu))}{line}{document.newline}"
+            added.append(document.insertion(document.lead_start(only_gpu), above))
             continue
         later = [one for one in run if _order(document, one) > _ORDER[rng]]
         added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))

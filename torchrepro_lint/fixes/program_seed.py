@@ -26,6 +26,7 @@ from torchrepro_lint.fixes.placement import Declined
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import Seed, find_seed, seed_written_above
 from torchrepro_lint.fixes.seeding_request import Surroundings
+from torchrepro_lint.fixes.text_options import as_number, may_be_text
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.several import makes_several
@@ -76,6 +77,8 @@ def program_seed(
             return name
         return Seed(f"{name}.{_OF_32_BITS if of_32_bits else INITIAL_SEED}", by_rank=known.by_rank)
     seed = find_seed(document, at, around.seed, around.passed, before_the_run=before_the_run, is_refused=is_refused)
+    if around.may_be_text(seed.text):
+        seed = replace(seed, text=as_number(seed.text))
     if of_all_ranks and not seed.is_default:
         text = seed_of_all_ranks(document, seed.text, at, around.by_rank)
         if text is None:
@@ -127,7 +130,8 @@ def seed_around(
     place = place_of(program.ev, _site(program, path, at))
     passed = passed_seeds(program, place.facts, place.scope) if place is not None else ()
     around = Surroundings(
-        seed=program.settings.seed, passed=passed, by_rank=by_rank, torch_seed=torch_seed_of(program, path)
+        seed=program.settings.seed, passed=passed, by_rank=by_rank, torch_seed=torch_seed_of(program, path),
+        may_be_text=lambda text: may_be_text(program, path, text),
     )
     return program_seed(document, at, around, torch, of_all_ranks=of_all_ranks, of_32_bits=of_32_bits)
 

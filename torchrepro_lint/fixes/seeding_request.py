@@ -81,6 +81,7 @@ class Surroundings:
         by_rank: The parameters for which callers pass what hangs on the rank of the process.
         known: The calls in the file that create loaders, whatever they are called.
         torch_seed: What is known of torch's seed before a statement; None if nothing is known of the program.
+        may_be_text: Whether an expression for the seed may be a text, which a generator does not take.
         is_last: Whether the fix is not safe, so that its seed comes after those of the safe ones.
     """
 
@@ -95,6 +96,7 @@ class Surroundings:
     by_rank: frozenset[str] = frozenset()
     known: KnownLoaders | None = None
     torch_seed: Callable[[cst.BaseStatement], TorchSeed] | None = None
+    may_be_text: Callable[[str], bool] = lambda seed: False
     is_last: bool = False
 
 
