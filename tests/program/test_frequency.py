@@ -77,6 +77,37 @@ CASES = {
             fit(nn.Linear(1, 1))
         """,
     ),
+    "copies of one network in each round": (
+        "again",
+        """
+        import copy
+        def fit(shared):
+            model = copy.deepcopy(shared).to("cpu")
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in DataLoader(data):  # HERE
+                optimizer.step()
+            return model.state_dict()
+        shared = nn.Linear(1, 1)
+        for round_number in range(3):
+            for client in range(2):
+                weights = fit(shared)
+            shared.load_state_dict(weights)
+        """,
+    ),
+    "copies of one network, one after the other": (
+        "once",
+        """
+        import copy
+        def fit(shared):
+            model = copy.deepcopy(shared)
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in DataLoader(data):  # HERE
+                optimizer.step()
+        shared = nn.Linear(1, 1)
+        for rate in range(3):
+            fit(shared)
+        """,
+    ),
     "one call for each part": (
         "once",
         """

@@ -130,7 +130,10 @@ def seed_around(
     place = place_of(program.ev, _site(program, path, at))
     passed = passed_seeds(program, place.facts, place.scope) if place is not None else ()
     around = Surroundings(
-        seed=program.settings.seed, passed=passed, by_rank=by_rank, torch_seed=torch_seed_of(program, path),
+        seed=program.settings.seed,
+        passed=passed,
+        by_rank=by_rank,
+        torch_seed=torch_seed_of(program, path),
         may_be_text=lambda text: may_be_text(program, path, text),
     )
     return program_seed(document, at, around, torch, of_all_ranks=of_all_ranks, of_32_bits=of_32_bits)

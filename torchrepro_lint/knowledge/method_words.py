@@ -23,6 +23,7 @@ MethodTable = Literal[
     "sizes_of_layers",
     "describes_models",
     "shows",
+    "copies",
     "same_module",
     "tensor_moves",
     "tensor_casts",

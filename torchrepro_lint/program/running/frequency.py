@@ -171,8 +171,11 @@ def _called(scope: Scope) -> str:
 def repetitions_on(program: Program, way: Way, *, makes: bool = True) -> Iterator[Repetition | Settled]:
     """What repeats a place on one way to it, from the inside out, up to what settles that nothing further out does.
     With `makes` the place makes something, which a loop may put away beside what its other turns make.
+
+    The innermost loop over copies of one model repeats nothing; what is around it may go on with that model.
     """
     ev = program.ev
+    copied = False
     for index, waypoint in enumerate(way):
         if index and keeps_its_result(way[index - 1].scope):
             yield Settled.KEPT
@@ -191,6 +194,9 @@ def repetitions_on(program: Program, way: Way, *, makes: bool = True) -> Iterato
             if turns is Turns.RUNS:
                 yield Settled.A_RUN
                 return
+            if turns is Turns.COPIES and not copied:
+                copied = True
+                continue
             yield Repetition(way, index, loop, turns is Turns.PARTS, turns is Turns.SEEDED_PARTS)
         if comes_after_kept(waypoint.scope, waypoint.site):
             yield Settled.KEPT
@@ -263,7 +269,7 @@ def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: i
     way = own_way(facts, scope, site)
     loops = parents_of(program.ev, facts).loops
     around = [loops[branch] for branch, arm in way[0].path if arm == "body" and branch in loops]
-    apart = (Turns.RUNS, Turns.SEEDED_PARTS)
+    apart = (Turns.RUNS, Turns.COPIES, Turns.SEEDED_PARTS)
     return tuple(
         loop.site
         for loop in around

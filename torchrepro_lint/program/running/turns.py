@@ -55,11 +55,13 @@ class Turns(Enum):
     """What the turns of a loop are.
 
     `RUNS`: each is a run of its own, since it makes the model that it trains, or seeds torch with another number.
+    `COPIES`: each trains a copy of a model from before, as the clients of federated learning do in one round.
     `PARTS`: they go on with one training. `SEEDED_PARTS`: as well, but each begins with another seed. `UNKNOWN`: what
     makes the model may lie deeper in calls than they are followed.
     """
 
     RUNS = "runs"
+    COPIES = "copies"
     PARTS = "parts"
     SEEDED_PARTS = "seeded parts"
     UNKNOWN = "unknown"
@@ -90,7 +92,15 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
     if makes is False and is_run:
         steps = _steps(program, calls)
         return Turns.UNKNOWN if steps is None else Turns.PARTS if steps else Turns.RUNS
+    if makes and not is_run and not _makes_a_new_one(program, calls):
+        return Turns.COPIES
     return Turns.UNKNOWN if makes is None else Turns.RUNS if makes else Turns.PARTS
+
+
+def _makes_a_new_one(program: Program, calls: _Calls) -> bool:
+    """Whether one of the calls surely makes a network, or an optimizer for one, that is no copy of another network."""
+    made = (_makes_a_model(program, facts, scope, call, 0, trusts=False, copies=False) for facts, scope, call in calls)
+    return _any(made) is True
 
 
 def _steps_one_from_before(scope: Scope, loop: tree.For | tree.While) -> bool:
@@ -228,33 +238,64 @@ def says_run(loop: tree.For) -> bool:
 
 
 def _makes_a_model(
-    program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, depth: int, *, trusts: bool = True
+    program: Program,
+    facts: ModuleFacts,
+    scope: Scope,
+    call: tree.Call,
+    depth: int,
+    *,
+    trusts: bool = True,
+    copies: bool = True,
 ) -> bool | None:
     """Whether a call makes a network or an optimizer, or gives a network new weights, itself or by what it calls in the
     project; None where that may lie deeper than calls are followed. With `trusts` also an optimizer for a network that
-    its function is given: each round of federated learning makes one, and goes on with the network.
+    its function is given: each round of federated learning makes one, and goes on with the network. With `copies` also
+    a copy of a network, and an optimizer for it.
     """
     ev = program.ev
     if called_name(call.func) in method_words("starts_anew"):
         return True
     frame = frame_without_callers(ev, facts, scope)
-    is_of_another = not trusts and _is_for_what_is_given(scope, call)
+    is_of_another = (not trusts and _is_for_what_is_given(scope, call)) or (not copies and _is_of_a_copy(scope, call))
     if any(_is_model(ev, value) for value in ev.values(call, frame)) and not is_of_another:
         passing = method_words("same_module") | method_words("same_module", "with_a_function")
         return called_name(call.func) not in passing
     entered = [one for value in ev.values(call.func, frame) for one in _entered(ev, value)]
     if depth == _MAX_DEPTH:
         return None if entered else False
-    return _any(_makes_within(program, inner_facts, inner, depth + 1, trusts) for inner_facts, inner in entered)
+    return _any(_makes_within(program, inner_facts, inner, depth + 1, trusts, copies) for inner_facts, inner in entered)
 
 
-def _makes_within(program: Program, facts: ModuleFacts, scope: Scope, depth: int, trusts: bool) -> bool | None:
+def _makes_within(
+    program: Program, facts: ModuleFacts, scope: Scope, depth: int, trusts: bool, copies: bool
+) -> bool | None:
     """Whether a function makes a network or an optimizer; asked once for each depth of calls."""
 
     def find() -> bool | None:
-        return _any(_makes_a_model(program, facts, scope, call, depth, trusts=trusts) for call, _ in scope.calls)
+        found = (
+            _makes_a_model(program, facts, scope, call, depth, trusts=trusts, copies=copies) for call, _ in scope.calls
+        )
+        return _any(found)
 
-    return program.once(("makes a model", id(scope), depth, trusts), find)
+    return program.once(("makes a model", id(scope), depth, trusts, copies), find)
+
+
+def _is_of_a_copy(scope: Scope, call: tree.Call) -> bool:
+    """Whether a call copies an object, `copy.deepcopy(model)`, or is for what a name of the function is such a copy of:
+    `SGD(local_model.parameters())`.
+    """
+    if _is_copy(call):
+        return True
+    names = {node.id for node in walk([call.args[0].value]) if isinstance(node, tree.Name)} if call.args else set()
+    return bool(names) and all(
+        (bindings := scope.bindings.get(name))
+        and all(isinstance(one.node, tree.Call) and any(map(_is_copy, walk([one.node]))) for one in bindings)
+        for name in names
+    )
+
+
+def _is_copy(node: tree.Expr) -> bool:
+    return isinstance(node, tree.Call) and called_name(node.func) in method_words("copies")
 
 
 def _is_for_what_is_given(scope: Scope, call: tree.Call) -> bool:

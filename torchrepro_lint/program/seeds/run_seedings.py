@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue
@@ -54,6 +56,8 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
         return False
     ways = ways_of(program, one)
     if not _says_so(program, one, ways) or repeats(program, ways):
+        return False
+    if ways and all(map(_is_for_a_missing_file, ways)):
         return False
     if runs_in_workers(ways) or is_of_init_functions(program, one):
         return False
@@ -107,6 +111,19 @@ def _says_so(program: Program, one: Evidence, places: Sequence[Way]) -> bool:
     if function_words("sets_up_a_run").search(name) is not None:
         return True
     return any(map(_is_started_by_a_script, places)) or _only_seeds(program, one, scope.node)
+
+
+def _is_for_a_missing_file(way: Way) -> bool:
+    """Whether a way comes through an `if` that asks whether a file is there: what is made and kept in it has a seed, and
+    the next run, which finds the file, seeds nothing.
+    """
+    for waypoint in way:
+        for branch, _ in waypoint.path:
+            outer = waypoint.scope.branches.get(branch)
+            asked = walk([outer.test]) if isinstance(outer, tree.If) else ()
+            if any(called_name(one.func) in method_words("asks_for_a_file") for one in asked if isinstance(one, tree.Call)):
+                return True
+    return False
 
 
 def _is_started_by_a_script(way: Way) -> bool:

@@ -79,8 +79,9 @@ Fix safety
     program that does not seed torch, or one that nobody chose. Unsafe as well for a loader of an evaluation, by the
     name of its function or its file, or its own in a file that makes none for a training.
 
-    There is no fix if the items seed NumPy with the worker id. If the loader's class has an init function of its own
-    (MONAI's), the new function calls that as well.
+    There is no fix if the items seed NumPy with the worker id, nor with torch >= 1.9 where only the function could be
+    written: torch itself seeds NumPy in the workers then, and what is missing is a seed for torch. If the loader's class
+    has an init function of its own (MONAI's), the new function calls that as well.
 
 Not reported
     - Draws in `__init__` only.
@@ -115,7 +116,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.dotted import shortened
 from torchrepro_lint.fixes.loader_fix import asks_for_generator, loader_fix
 from torchrepro_lint.program.program import Program
@@ -183,6 +184,8 @@ class NumpyRngInWorkers(LoaderRule):
         fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
         if fix is not None and is_in_an_evaluation(program, loader):
             fix = replace(fix, applicability=Applicability.UNSAFE)
+        if fix is not None and not is_old and not controlled and not _seeds_the_loader(fix):
+            fix, declined = None, "since torch 1.9, a `worker_init_fn` alone changes nothing: seed torch"
         seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)
         trace = _trace(draw)
         if seeding is not None:
@@ -208,6 +211,11 @@ class NumpyRngInWorkers(LoaderRule):
             about_control=not is_old,
             seldom_matters=program.is_test(loader.site.path),
         )
+
+
+def _seeds_the_loader(fix: Fix) -> bool:
+    """Whether a fix passes a seeded generator."""
+    return any("manual_seed" in edit.content for edit in fix.edits)
 
 
 def _trace(draw: Effect) -> list[Link]:
