@@ -114,16 +114,13 @@ def _says_so(program: Program, one: Evidence, places: Sequence[Way]) -> bool:
 
 
 def _is_for_a_missing_file(way: Way) -> bool:
-    """Whether a way comes through an `if` that asks whether a file is there: what is made and kept in it has a seed, and
-    the next run, which finds the file, seeds nothing.
+    """Whether a way comes through an `if` that asks whether a file is there: what is made and kept in it has a seed,
+    and the next run, which finds the file, seeds nothing.
     """
-    for waypoint in way:
-        for branch, _ in waypoint.path:
-            outer = waypoint.scope.branches.get(branch)
-            asked = walk([outer.test]) if isinstance(outer, tree.If) else ()
-            if any(called_name(one.func) in method_words("asks_for_a_file") for one in asked if isinstance(one, tree.Call)):
-                return True
-    return False
+    around = [one.scope.branches.get(branch) for one in way for branch, _ in one.path]
+    asked = walk([outer.test for outer in around if isinstance(outer, tree.If)])
+    words = method_words("asks_for_a_file")
+    return any(isinstance(one, tree.Call) and called_name(one.func) in words for one in asked)
 
 
 def _is_started_by_a_script(way: Way) -> bool:

@@ -80,8 +80,8 @@ Fix safety
     name of its function or its file, or its own in a file that makes none for a training.
 
     There is no fix if the items seed NumPy with the worker id, nor with torch >= 1.9 where only the function could be
-    written: torch itself seeds NumPy in the workers then, and what is missing is a seed for torch. If the loader's class
-    has an init function of its own (MONAI's), the new function calls that as well.
+    written: torch itself seeds NumPy in the workers then, and what is missing is a seed for torch. If the loader's
+    class has an init function of its own (MONAI's), the new function calls that as well.
 
 Not reported
     - Draws in `__init__` only.
