@@ -40,7 +40,8 @@ class Seed:
     """The text of a seed expression, and the names it reads. `by_rank`: the rank of the process may be part of it.
     `is_default`: it is a constant, for want of a seed that the program has. `falls_back`: it is such a constant in
     runs to which the user gives no seed, or the program seeds torch in some runs alone. `is_copied`: it is a number
-    of the program's, which stays what it is when the program gets another.
+    of the program's, which stays what it is when the program gets another. `is_unread`: it is an option of the command
+    line that nothing reads.
     """
 
     text: str
@@ -49,6 +50,7 @@ class Seed:
     is_default: bool = False
     falls_back: bool = False
     is_copied: bool = False
+    is_unread: bool = False
 
     @property
     def applicability(self) -> Applicability:
@@ -115,7 +117,9 @@ def find_seed(
         names = frozenset(names_in(node)) if node is not None else frozenset({node_text})
         has_default = isinstance(node, cst.BooleanOperation | cst.IfExp)  # of the author's own
         written, optional = (node_text, False) if has_default else as_it_may_be_read(document, node_text, at)
-        return Seed(f"{written} or {default}" if optional else written, names, falls_back=optional)
+        is_unread = isinstance(node, cst.Name) and all(use.text != node_text for use in document.once(seed_uses))
+        is_unread = is_unread and "." in node_text
+        return Seed(f"{written} or {default}" if optional else written, names, falls_back=optional, is_unread=is_unread)
     return Seed(str(default), is_default=True)
 
 

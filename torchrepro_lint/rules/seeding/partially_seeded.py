@@ -40,7 +40,8 @@ How it is proven
 
 Fix safety
     Safe: seeds what is missing next to the other seeds, in the usual order and with the same seed: the expression
-    in the call, be it a number. Draws from it differed in every run before.
+    in the call, be it a number. Draws from it differed in every run before. Where the expression may be a text, since
+    its option names no type, NumPy gets `int(args.seed)`.
 
     Unsafe:
     - The only seed of a function other than `main`, or of a cell of a notebook, is `random`'s or NumPy's, and it
@@ -75,6 +76,8 @@ Not reported
       environment.
     - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split, or before
       some of the data are chosen (`np.random.choice(..., replace=False)`): it keeps the split or the choice.
+    - A seed under a test whether a file is there (`if not os.path.exists(path)`): it is that of what is kept in the
+      file, and runs that find the file seed nothing.
     - Tests, the `__main__` block of a module that others import, and the only seed of a program where it is `random`'s
       or NumPy's and a module sets it as it is imported: reported in the `strict` profile only.
 

@@ -70,8 +70,9 @@ How it is proven
 
 Fix safety
     Safe: inserts the recommended `seed_worker` (or reuses the project's own), and a generator with the program's seed
-    if the program has one. It inserts the function alone where no generator can be written, as for a loader that is
-    made anew in every epoch, or where nobody would merge it unread (see TRL201). The function seeds with
+    if the program has one; an option `--seed` that nothing reads is none. It inserts the function alone where no
+    generator can be written, as for a loader that is made anew in every epoch, or where nobody would merge it unread
+    (see TRL201). The function seeds with
     `torch.initial_seed()`, which in a worker is that worker's own number, another one in each epoch. The draws change;
     they were not under the program's control before.
 
