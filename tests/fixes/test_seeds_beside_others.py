@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from notebooks import notebook
 
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
@@ -149,5 +150,17 @@ for epoch in range(2):
 def test_a_worker_seed_that_callers_choose(rest: str, is_safe: bool, tmp_path: Path) -> None:
     path = tmp_path / "train.py"
     (found,) = check([path], {"select": ("TRL104",)}, overlay={path: MADE.replace("REST", rest)}).findings
+    assert found.fix is not None
+    assert (found.fix.applicability is Applicability.SAFE) is is_safe
+
+
+@pytest.mark.parametrize(
+    ("cell", "is_safe"),
+    [("print(np.random.rand(3))", False), ("print(np.random.rand(3))\noptimizer.step()", True)],
+)
+def test_a_draw_that_another_cell_shows(cell: str, is_safe: bool, tmp_path: Path) -> None:
+    path = tmp_path / "shown.ipynb"
+    path.write_text(notebook("import numpy as np\nimport torch\ntorch.manual_seed(7)\nprint(torch.rand(2))", cell))
+    (found,) = check([path], {"select": ("TRL502",)}).findings
     assert found.fix is not None
     assert (found.fix.applicability is Applicability.SAFE) is is_safe

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.processes import PoolClass, ProcessStart, pool_classes, process_starts
@@ -27,8 +28,11 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.events import Event
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.several import makes_several
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
@@ -39,7 +43,7 @@ from torchrepro_lint.source.package_versions import surely_in
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["ProcessDraw", "process_draws"]
+__all__ = ["ProcessDraw", "is_in_a_new_process", "process_draws"]
 
 #: The generators in the order in which they are spoken of: those that a fork copies come first.
 _COPIED: Final = ("numpy", "torch")
@@ -64,6 +68,19 @@ class ProcessDraw:
     is_copied: bool
     is_used_before: bool
     is_pool: bool
+
+
+def is_in_a_new_process(program: Program, chain: Sequence[Link]) -> bool:
+    """Whether what a chain of calls leads to runs in a process that begins afresh, as far as the program says so: by
+    `Process(target=train)` after `set_start_method("spawn")`. The seeds that its parent sets do not reach it.
+    """
+    starts = {last_part(name) for name in _names()}
+    for link in chain:
+        found = call_at(program.ev, link.site)
+        if found is not None and called_name(found.call.func) in starts:
+            if program.imports.any_together(found.facts.path, _FRESH):
+                return True
+    return False
 
 
 def process_draws(program: Program) -> Sequence[ProcessDraw]:

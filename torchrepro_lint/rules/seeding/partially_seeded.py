@@ -51,6 +51,7 @@ Fix safety
     - Each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in range(5):
       torch.manual_seed(seed)`).
     - Torch is imported only below, in a later cell of a notebook.
+    - A cell of a notebook that trains nothing seeds, and only other cells draw from the rest.
     - The seed is a constant in a package that the project builds. Its users have a seed of their own.
     - The program is distributed, and the seed does not name the rank. What each rank drew by itself would be the same
       in all of them.
@@ -59,6 +60,7 @@ Fix safety
     - if the seed is computed in the call;
     - if the function seeds the missing generator only when its callers ask for it;
     - if the draw comes before the other seeds;
+    - if only processes draw that begin anew (`Process` after `set_start_method("spawn")`), which it would not reach;
     - if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere;
     - if a module sets the seed where it is imported, and it is the only one there, or what imports it seeds the rest.
 
@@ -97,9 +99,13 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.project_tests import tries_itself_out
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.chains import branches
+from torchrepro_lint.program.running.entry_walk import training_steps
+from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
+from torchrepro_lint.program.seeds.process_draws import is_in_a_new_process
 from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
 from torchrepro_lint.program.switches.dead_switches import seeded_generator_in
 from torchrepro_lint.program.switches.intent import Evidence
@@ -107,6 +113,7 @@ from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
 
 _OWN_SEED = "each process may want a seed of its own: set it where the function that they run begins"
+_NEW_PROCESSES = "the processes that draw begin without it: set it where the function that they run begins"
 _LATE = "it draws before that: all seeds belong at the start of the program"
 _OF_ITS_FUNCTION = "it is for the draws of its own function: set all seeds at the start of the program"
 _OF_A_MODULE = "importing this module sets that seed: set all seeds at the start of the program"
@@ -128,8 +135,14 @@ class PartiallySeeded(Rule):
             of_a_module = _is_of_a_module(program, found)
             if reason is None and (of_a_module or _is_beside_seeds_of_importers(program, found)):
                 reason = _OF_A_MODULE
+            if reason is None and all(is_in_a_new_process(program, chain) for _, _, chain in found.missing):
+                reason = _NEW_PROCESSES
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
-            if fix is not None and (_is_for_draws_below(program, found.block) or _is_for_its_cell(program, found)):
+            if fix is not None and (
+                _is_for_draws_below(program, found.block)
+                or _is_for_its_cell(program, found)
+                or _is_shown_in_another_cell(program, found)
+            ):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
             yield self.finding(
                 program,
@@ -196,6 +209,18 @@ def _is_for_its_cell(program: Program, found: PartialSeeding) -> bool:
 
     drawn_here = any(is_beside(draw.event.site) for _, draw, _ in found.missing)
     return not drawn_here and _chooses_below(program, block, is_beside)
+
+
+def _is_shown_in_another_cell(program: Program, found: PartialSeeding) -> bool:
+    """Whether a cell of a notebook that trains nothing has the seed, and only others draw from the rest: each shows
+    something of its own.
+    """
+    block = found.block
+    cell, _ = program.places.row(block.site)
+    if cell is None or any(program.places.row(draw.event.site)[0] == cell for _, draw, _ in found.missing):
+        return False
+    calls = (call for scope in block.frame.facts.walk_scopes() for call, _ in scope.calls)
+    return not any(is_step(call) or called_name(call.func) in training_steps() for call in calls)
 
 
 def _chooses_below(program: Program, block: Evidence, is_near: Callable[[Site], bool]) -> bool:
