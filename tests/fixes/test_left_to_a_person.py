@@ -39,6 +39,13 @@ UNSAFE = {
         """,
         1,
     ),
+    "an argument that its author has commented out": (
+        """
+        loader = DataLoader(data, batch_size=2, shuffle=True)  # , generator=torch.Generator().manual_seed(3))
+        print(*loader)
+        """,
+        1,
+    ),
     "two loaders under one name": (
         """
         loader = DataLoader(data, batch_size=2, shuffle=True)
@@ -579,13 +586,14 @@ def test_workers_of_an_evaluation_are_left_alone(write) -> None:
     assert safe == ["train.py"]
 
 
-def test_a_seed_that_its_comment_gives_to_a_split_is_left_alone(write) -> None:
-    text = """\
+@pytest.mark.parametrize("seed", ["np.random.seed(3)", "if torch.cuda.is_available:\n    np.random.seed(3)"])
+def test_a_seed_that_its_comment_gives_to_a_split_is_left_alone(seed: str, write) -> None:
+    text = f"""\
 import numpy as np
 import torch
 
 # Fixed seed for a reproducible split.
-np.random.seed(3)
+{seed}
 print(np.random.rand())
 order = np.random.permutation(10)
 model = torch.nn.Linear(2, 2)
@@ -595,6 +603,36 @@ print(order, model.weight.grad, np.random.rand())
     root = write({"pyproject.toml": "", "main.py": text})
     found = [one.fix for one in check([root], {"select": ("TRL502",)}).findings]
     assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
+
+
+def test_an_init_function_brings_no_number_above_one_unread(write) -> None:
+    loaders = "\n".join(
+        f"""
+def {name}():
+    return DataLoader(Noisy(), batch_size=2, num_workers=2, shuffle=True)
+"""
+        for name in ("small", "large", "other")
+    )
+    text = f"""{HEAD}
+import numpy as np
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return index + np.random.rand()
+
+{loaders}
+
+for parts in zip(small(), large(), other()):
+    print(parts)
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    fix([root])
+    fixed = (root / "main.py").read_text("utf-8")
+    assert "worker_init_fn" in fixed and "+ 2" not in fixed
 
 
 def test_a_loader_beside_its_sampler_gets_no_number_unread(write) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import libcst as cst
@@ -78,7 +78,7 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         is_safe = False  # what each of them drew by itself would be the same in all
     if is_text and "torch" not in block.seeds:
         is_safe = False  # it need not be the text of a number
-    if any(_OF_A_CHOICE.search(comment.value) for comment in comments_in(statement)):
+    if any(_OF_A_CHOICE.search(comment.value) for comment in _comments_on(document, statement)):
         is_safe = False  # "for a reproducible split": the seed is not that of the run
     if _is_the_same_in_each_turn(program, block):
         is_safe = False  # the draws are what five runs with one seed differ in
@@ -140,6 +140,15 @@ def _has_another_seed(program: Program, block: Evidence) -> bool:
         for one in program.evidence_in_programs_of(block.frame)
         if one.effect == "seed" and one.site != block.site and is_for_the_run(program, one)
     )
+
+
+def _comments_on(document: Document, statement: cst.BaseStatement) -> Iterator[cst.Comment]:
+    """The comments of a statement, and those above an `if` of which it is the first."""
+    yield from comments_in(statement)
+    block = document.parent(statement)
+    outer = document.parent(block) if isinstance(block, cst.IndentedBlock) else None
+    if isinstance(outer, cst.If) and isinstance(block, cst.IndentedBlock) and block.body[0] is statement:
+        yield from (line.comment for line in outer.leading_lines if line.comment is not None)
 
 
 def _imports_torch_below(document: Document, statement: cst.BaseStatement) -> bool:

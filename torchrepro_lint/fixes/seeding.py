@@ -54,7 +54,14 @@ from torchrepro_lint.fixes.program_seed import program_seed
 from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_lines import SeedingLines
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
-from torchrepro_lint.fixes.to_be_read import is_a_bare_number, is_far_above, is_one_of_many, keeps_many, leaves_another
+from torchrepro_lint.fixes.to_be_read import (
+    is_a_bare_number,
+    is_far_above,
+    is_left_out,
+    is_one_of_many,
+    keeps_many,
+    leaves_another,
+)
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
@@ -129,6 +136,7 @@ class _Plan(SeedingLines):
             if isinstance(text, Declined):
                 return text
             values[name] = text
+        self.is_to_be_read = self.is_to_be_read or is_left_out(self.document, self.call)
         return self.planned([*inserted(self.document, self.imports, self.pending), *self.keywords(values)])
 
     def make_generator(
@@ -140,6 +148,7 @@ class _Plan(SeedingLines):
         text = self._own_generator(device) if alone or device else self._generator_name()
         if isinstance(text, Declined):
             return text
+        self.is_to_be_read = self.is_to_be_read or is_left_out(self.document, self.call)
         edits = inserted(self.document, self.imports, self.pending)
         if passed is not None:
             return self.planned([*edits, replace_argument(self.document, passed, text)])
@@ -290,10 +299,9 @@ class _Plan(SeedingLines):
             self.offset = offset_among_loaders(
                 self.document, self.call, at, seed.text, around.known, is_last=around.is_last
             )
-            if (
-                self.offset
-                and not self.needs.init
-                and is_a_bare_number(self.document, self.call, at, self.offset, around.known)
+            with_init = self.needs.init
+            if self.offset and is_a_bare_number(
+                self.document, self.call, at, self.offset, around.known, with_init=with_init
             ):
                 self.is_to_be_read = True
             return seed

@@ -10,6 +10,7 @@ Whoever reads that the first loader has a generator takes the function for repea
 
 from __future__ import annotations
 
+import re
 from itertools import islice
 
 import libcst as cst
@@ -17,7 +18,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.fixes.above_arms import above_the_arms
 from torchrepro_lint.fixes.arms import made_instead
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, comments_in
 from torchrepro_lint.fixes.generators import alike_calls, calls_that_want_one, lacks_one, that_want_one
 from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.passed_arguments import given, is_given
@@ -25,12 +26,21 @@ from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generato
 from torchrepro_lint.knowledge.loaders import torch_position
 from torchrepro_lint.source.cells import Cells
 
-__all__ = ["is_a_bare_number", "is_far_above", "is_one_of_many", "keeps_many", "leaves_another"]
+__all__ = [
+    "MAX_READ_ALONG",
+    "is_a_bare_number",
+    "is_far_above",
+    "is_left_out",
+    "is_one_of_many",
+    "keeps_many",
+    "leaves_another",
+]
 
 #: How many lines below its generator a loader may be made by a safe fix, and how many from the loader from which a
 #: number tells it apart.
 MAX_ROWS_APART = 25
-#: Up to which number a seed is told apart unread, where a loader gets no worker init function with its generator.
+#: Up to which number a seed is told apart unread; where a loader gets a worker init function with its generator, up to
+#: this number wherever the other loader is.
 MAX_READ_ALONG = 1
 #: How many generators of one function may be told apart by a number alone.
 MAX_NUMBERED = 1
@@ -40,15 +50,34 @@ MAX_UNREAD = 2
 MAX_KEPT = 2
 
 
+_LEFT_OUT = re.compile(r"\b(?:generator|worker_init_fn)\s*=")
+
+
+def is_left_out(document: Document, call: cst.Call) -> bool:
+    """Whether the author has commented such an argument out, in the call or behind it: `..., True)  # generator=g)`."""
+    return any(_LEFT_OUT.search(one.value) for one in comments_in(document.statement(call)))
+
+
 def is_a_bare_number(
-    document: Document, call: cst.Call, at: cst.BaseStatement, offset: int, known: KnownLoaders | None
+    document: Document,
+    call: cst.Call,
+    at: cst.BaseStatement,
+    offset: int,
+    known: KnownLoaders | None,
+    *,
+    with_init: bool = False,
 ) -> bool:
     """Whether nothing shows what the `offset` of a seed is for, where the generator of a call is made before `at`:
     `+ 2`, `+ 1` beside a sampler that has the order, or where nothing else near the call, in its function and its cell
-    of a notebook, draws and is made beside it.
+    of a notebook, draws and is made beside it. Who reads the worker init function that a loader gets as well,
+    `with_init`, reads `+ 1` along.
     """
     function, row = document.function(call), document.lines.row(document.start(call))
-    if offset > MAX_READ_ALONG or is_given(given(call, "sampler")) or is_given(given(call, "batch_sampler")):
+    if offset > MAX_READ_ALONG:
+        return True
+    if with_init:
+        return False
+    if is_given(given(call, "sampler")) or is_given(given(call, "batch_sampler")):
         return True
     if document.function(at) is not function:  # the constructor of the object makes the others there too
         return False

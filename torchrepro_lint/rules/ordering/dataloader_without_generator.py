@@ -63,6 +63,7 @@ Fix safety
     seeds torch in some runs alone (`if args.deterministic:`).
 
     Unsafe as well is what is right and has to be read all the same:
+    - The author has commented such an argument out: `shuffle=True)  # , generator=g)`.
     - The generators of two loaders under one name would differ in a number.
     - A number above 1 would tell the seed apart from others; or 1 would, from that of a loader in another function, in
       another cell or more than 25 lines away.
