@@ -29,6 +29,7 @@ def entropy(root: Path, source: str, **others: str) -> Entropy | None:
         ("import time\na = time.time_ns()\nseed(a)", "time.time_ns", False),
         ("import time\na = b or time.time()\nseed(a)", "time.time", True),
         ("import time\ndef f(): return time.time()\nseed(f())", "time.time", False),
+        ("import functools, time\nf = functools.partial(time.time)\nseed(int(f()))", "time.time", False),
     ],
 )
 def test_the_call_from_which_it_comes(tmp_path: Path, source: str, name: str, fallback: bool) -> None:

@@ -18,6 +18,7 @@ from torchrepro_lint.program.evaluation.values import (
     External,
     ExternalObject,
     MemberOf,
+    Partial,
     Values,
 )
 from torchrepro_lint.program.running.call_index import called_name
@@ -35,12 +36,14 @@ _SEED_LATER: Final = frozenset({"seed", "setstate", "set_state"})
 
 
 def outside(value: object) -> str | None:
-    """The dotted name of a function or method from outside the project."""
+    """The dotted name of a function or method from outside the project, also of a partial of it without arguments."""
     match value:
         case External(name=name):
             return name
         case MemberOf():
             return member_name(value)
+        case Partial(function=functions, arguments=given) if len(functions) == 1 and given == Arguments():
+            return outside(next(iter(functions)))
     return None
 
 
