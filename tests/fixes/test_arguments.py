@@ -566,6 +566,11 @@ LONG = "loader = DataLoader(train_set, batch_size=args.batch_size, shuffle=True,
             LONG.replace(")\n", ", drop_last=True,\n                    worker_init_fn=seed_worker, generator=g)\n"),
             id="lines that no formatter leaves",
         ),
+        pytest.param(
+            BROKEN, "loader = DataLoader(train_set, batch_size=options.batch_size, shuffle=True, num_workers=4)\n",
+            "loader = DataLoader(\n    train_set, batch_size=options.batch_size, shuffle=True, num_workers=4, "
+            "worker_init_fn=seed_worker, generator=g\n)\n", id="a line that formatters would break",
+        ),
     ],
 )  # fmt: skip
 def test_a_call_is_wrapped_as_others_of_the_file_are(others: str, call: str, expected: str) -> None:

@@ -195,9 +195,11 @@ class _Call:
 
     def _is_unformatted(self) -> bool:
         """Whether the call is what a statement keeps or gives back, in a file that no formatter has laid out."""
-        if not isinstance(self.document.parent(self.call), cst.Assign | cst.AnnAssign | cst.Return):
-            return False
-        return self.document.is_beyond_defaults and not breaks_calls(self.document)
+        return self._is_a_statement() and self.document.is_beyond_defaults and not breaks_calls(self.document)
+
+    def _is_a_statement(self) -> bool:
+        """Whether the call is what a statement keeps or gives back."""
+        return isinstance(self.document.parent(self.call), cst.Assign | cst.AnnAssign | cst.Return)
 
     def _broken(self, brackets: list[Bracket], new: list[str], outer: str) -> list[Edit]:
         """The brackets around the call broken, the outermost first, as far as the line length asks for it."""
@@ -264,7 +266,10 @@ class _Call:
         old = [self.text[item.start : item.end] for item in self.items]
         arguments = [*old[:-1], *new, old[-1]] if self.kwargs else [*old, *new]
         magic = self.items[-1].comma is not None
-        if not magic and len(inner) + len(", ".join(arguments)) <= self.document.line_length:
+        limit = self.document.line_length
+        if self.document.is_beyond_defaults and self._is_a_statement():
+            limit = self.document.no_limit  # who writes longer lines than formatters would not take eight for one
+        if not magic and len(inner) + len(", ".join(arguments)) <= limit:
             separator, final = ", ", ""
         else:
             separator, final = f",{newline}{inner}", ","
