@@ -198,3 +198,36 @@ def test_a_seed_is_drawn_for_each_loader_of_map(tmp_path: Path) -> None:
     (found,) = check([path], {"select": ("TRL201",)}, overlay={path: text}).findings
     assert found.fix is not None
     assert any("g.manual_seed(torch.randint(2**32, ()).item())" in edit.content for edit in found.fix.edits)
+
+
+@pytest.mark.parametrize(
+    ("above", "below", "seed"),
+    [
+        ("pass", "torch.manual_seed(args.seed)", "args.seed"),
+        ("torch.manual_seed(args.seed)", "pass", "torch.initial_seed()"),
+        ("torch.manual_seed(args.seed)", "torch.manual_seed(args.seed)", "torch.initial_seed()"),
+    ],
+)
+def test_a_function_that_seeds_below_the_loader(above: str, below: str, seed: str, write) -> None:
+    text = f"""\
+import argparse
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+def train(args):
+    {above}
+    loader = DataLoader(TensorDataset(torch.arange(8)), 2, shuffle=True)
+    {below}
+    print(*loader)
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    torch.manual_seed(args.seed)
+    train(args)
+"""
+    root = write({"pyproject.toml": "", "main.py": text})
+    (found,) = check([root], {"select": ("TRL201",)}).findings
+    assert found.fix is not None
+    assert f"g.manual_seed({seed})" in "".join(edit.content for edit in found.fix.edits)

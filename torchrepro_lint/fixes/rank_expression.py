@@ -56,9 +56,7 @@ def find_rank(document: Document, imports: ImportPlanner, at: cst.BaseStatement)
             call = _called(document, imports, node, text, at)
             if call is not None:
                 found.append((not here, document.start(node), call))
-        elif _has_run(document, node, at) or (
-            not here and root != "self" and is_configuration(root) and not _is_chosen(document, node)
-        ):
+        elif _has_run(document, node, at) or (root != "self" and is_configuration(root)):
             found.append((not here, document.start(node), text))
     if found:
         return min(found)[2]
@@ -141,18 +139,6 @@ def _has_run(document: Document, node: cst.CSTNode, at: cst.BaseStatement) -> bo
             return False
         inner = outer
     return True
-
-
-def _is_chosen(document: Document, node: cst.CSTNode) -> bool:
-    """Whether an expression is only evaluated under a condition: the option that it reads may be missing elsewhere."""
-    inner = node
-    for outer in document.ancestors(node):
-        if isinstance(outer, cst.FunctionDef | cst.ClassDef):
-            return False
-        if isinstance(outer, _CHOICES) and not _comes_first(outer, inner):
-            return True
-        inner = outer
-    return False
 
 
 def _comes_first(outer: cst.CSTNode, inner: cst.CSTNode) -> bool:

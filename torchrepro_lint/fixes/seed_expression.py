@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
-from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.none_tests import is_none_at
 from torchrepro_lint.fixes.optional_seed import as_it_may_be_read
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
@@ -26,6 +26,7 @@ __all__ = [
     "find_seed",
     "is_seeded_each_time",
     "option_seed",
+    "seed_written_below",
     "seed_written_above",
 ]
 
@@ -132,6 +133,27 @@ def seed_written_above(document: Document, at: cst.BaseStatement) -> str | None:
         if use.in_call and use.function is function and use.start < start and _is_usable(document, use, at)
     ]
     return uses[-1].text if uses else None
+
+
+def seed_written_below(document: Document, at: cst.BaseStatement) -> str | None:
+    """What the same function hands to `torch.manual_seed` below the statement `at`, where it seeds nothing above: until
+    then torch has the seed of what ran before.
+    """
+    function, start = document.function(at), document.start(at)
+    if function is None or seed_written_above(document, at) is not None:
+        return None
+    for use in document.once(seed_uses):
+        if use.in_call and use.function is function and use.start > start and _is_usable(document, use, at):
+            if _seeds_torch(document, use.node) and not document.loops(use.node):
+                return use.text
+    return None
+
+
+def _seeds_torch(document: Document, node: cst.BaseExpression) -> bool:
+    """Whether an expression is the argument of `torch.manual_seed`."""
+    arg = document.parent(node)
+    call = document.parent(arg) if isinstance(arg, cst.Arg) else None
+    return isinstance(call, cst.Call) and (dotted_name(call.func) or "").endswith("torch.manual_seed")
 
 
 def is_seeded_each_time(document: Document, at: cst.BaseStatement) -> bool:
