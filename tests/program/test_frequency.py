@@ -77,6 +77,18 @@ CASES = {
             fit(nn.Linear(1, 1))
         """,
     ),
+    "a client that a framework makes in each round": (
+        "again",
+        """
+        import flwr as fl
+        def make_client(number):
+            return Client(nn.Linear(1, 1), DataLoader(data))  # HERE
+        class Client(fl.client.NumPyClient):
+            def __init__(self, model, loader):
+                self.model, self.loader = model, loader
+        fl.simulation.start_simulation(client_fn=make_client, num_clients=2)
+        """,
+    ),
     "copies of one network in each round": (
         "again",
         """

@@ -144,7 +144,8 @@ def seed_written_below(document: Document, at: cst.BaseStatement) -> str | None:
         return None
     for use in document.once(seed_uses):
         if use.in_call and use.function is function and use.start > start and _is_usable(document, use, at):
-            if _seeds_torch(document, use.node) and not document.loops(use.node):
+            loops = {id(loop) for loop in document.loops(use.node)}
+            if _seeds_torch(document, use.node) and loops == {id(loop) for loop in document.loops(at)}:
                 return use.text
     return None
 

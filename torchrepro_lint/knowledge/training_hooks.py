@@ -7,7 +7,7 @@ from functools import cache
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_rows, read_toml
 
-__all__ = ["asks_again", "events_of", "hooks_of"]
+__all__ = ["asks_again", "events_of", "handed_to", "hooks_of"]
 
 _FILE = "training_hooks.toml"
 
@@ -34,6 +34,13 @@ def events_of(method: str) -> frozenset[str]:
     """The events that a decorator of this name takes, and that come in each epoch or step, by canonical names."""
     rows = [row for row in read_toml(_FILE)["decorator"] if row["method"] == method]
     return frozenset(canonical(name) for row in rows for text in row["events"] for name in expand_names(text))
+
+
+@cache
+def handed_to(argument: str) -> frozenset[str]:
+    """The calls whose argument of this name is a function that is called in each epoch or round, by canonical names."""
+    rows = [row for row in read_rows(_FILE, "handed") if row["argument"] == argument]
+    return frozenset(canonical(name) for row in rows for name in row["calls"])
 
 
 @cache

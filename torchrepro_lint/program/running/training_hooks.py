@@ -11,8 +11,9 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.plain_classes import plain_classes
-from torchrepro_lint.knowledge.training_hooks import events_of, hooks_of
+from torchrepro_lint.knowledge.training_hooks import events_of, handed_to, hooks_of
 from torchrepro_lint.program.evaluation.classes import external_bases
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue, External
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
@@ -25,7 +26,7 @@ __all__ = ["is_called_out_of_sight", "is_made_out_of_sight", "is_named_by_a_conf
 
 
 def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether the function of a scope is such a method, or is under such a decorator."""
+    """Whether the function of a scope is such a method, is under such a decorator, or is handed to such a call."""
     node, around = scope.node, scope.parent
     if not isinstance(node, tree.FunctionDef) or around is None:
         return False
@@ -38,6 +39,20 @@ def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
             case tree.Call(func=tree.Attribute(attr=attr), args=args) if events_of(attr):
                 given = [value for arg in args for value in ev.values(arg.value, outer)]
                 if any(isinstance(value, External) and canonical(value.name) in events_of(attr) for value in given):
+                    return True
+    return _is_handed_over(ev, around, outer, node.name)
+
+
+def _is_handed_over(ev: Evaluator, around: Scope, outer: Frame, name: str) -> bool:
+    """Whether the scope around a function hands it to a framework that calls it again and again:
+    `start_simulation(client_fn=make_client)`.
+    """
+    for call, _ in around.calls:
+        for arg in call.args:
+            if isinstance(arg.value, tree.Name) and arg.value.id == name and arg.keyword is not None:
+                calls = handed_to(arg.keyword)
+                functions = ev.values(call.func, outer) if calls else ()
+                if any(isinstance(one, External) and canonical(one.name) in calls for one in functions):
                     return True
     return False
 
