@@ -227,6 +227,8 @@ class Scope:
         use_arms = dict(use_path)
         implied = self._implied(use_path) if use_path and any(binding.path for binding in bindings) else {}
         found: list[Binding] = []
+        # By arm: where the first binding in it is that comes after those that are still to be looked at.
+        replacing: dict[Path, int] = {}
         covered: dict[int, set[str]] = {}
         last: Binding | None = None
         for binding in reversed(bindings):
@@ -238,9 +240,11 @@ class Scope:
                     continue
                 path = tuple(step for step in path if step[0] not in implied)
             verdict = self._reaches(path, use_arms, site, covered, decide)
-            if verdict is False or any(self._is_replaced(binding, later) for later in found):
+            if verdict is False or self._is_replaced(binding, replacing):
                 continue
             found.append(binding)
+            if binding.path and all(arm != "try" for _, arm in binding.path):
+                replacing[binding.path] = binding.order
             if verdict is True:
                 last = binding
                 break
@@ -249,14 +253,15 @@ class Scope:
         found.extend(self._from_later_in_loop(bindings, site, use_path, last))
         return found, last is not None
 
-    def _is_replaced(self, binding: Binding, later: Binding) -> bool:
-        """Whether what a binding gives its name is gone where a `later` one has run that is in the same arm, or around
-        it, with nothing between the two that leaves the arm or a loop.
+    def _is_replaced(self, binding: Binding, replacing: Mapping[Path, int]) -> bool:
+        """Whether what a binding gives its name is gone where one of `replacing` has run that is in the same arm, or
+        around it, with nothing between the two that leaves the arm or a loop.
         """
-        around = later.path
-        if not around or binding.path[: len(around)] != around or any(arm == "try" for _, arm in around):
-            return False
-        return not any(binding.order < branch < later.order for branch, _ in self.ended)
+        for depth in range(1, len(binding.path) + 1):
+            later = replacing.get(binding.path[:depth])
+            if later is not None and not any(binding.order < branch < later for branch, _ in self.ended):
+                return True
+        return False
 
     def _reaches(
         self, path: Path, use_arms: dict[int, str], site: int, covered: dict[int, set[str]],
