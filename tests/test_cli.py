@@ -771,3 +771,27 @@ def test_python_m_imports_nothing_from_the_current_folder(project: Path) -> None
     )
     assert "imported from the repository" not in done.stdout + done.stderr
     assert done.returncode in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "status", "said"),
+    [
+        ("def (:\n", [], 1, "stdin.py:1:5: TRL900 this file cannot be read: syntax error"),
+        ("def (:\n", ["--ignore", "TRL900"], 0, "All checks passed!"),
+        ("x = 1\n", [], 0, "All checks passed!"),
+        ('{"cells": 3', ["--stdin-filename", "a.ipynb"], 1, "TRL900 this file cannot be read: not valid JSON"),
+    ],
+)
+def test_what_is_typed_must_be_python_whatever_it_is_about(
+    text: str,
+    options: list[str],
+    status: int,
+    said: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
+    assert main([*options, "-"]) == status
+    assert said in capsys.readouterr().out

@@ -12,9 +12,11 @@ from torchrepro_lint.engine import Report, check
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.report.colours import Colours, wants_colour
 from torchrepro_lint.report.texts import Texts
+from torchrepro_lint.selection import is_ignored
+from torchrepro_lint.source.prefilter import is_wanted
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.root import absolute
-from torchrepro_lint.source.text import SourceError, decode
+from torchrepro_lint.source.text import Source, SourceError, decode
 from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["check_stdin"]
@@ -46,13 +48,17 @@ def check_stdin(
     # The fixed text has standard output for itself.
     stream = sys.stderr if options.is_fixing else sys.stdout
     colours = Colours(wants_colour(options.colour, stream, os.environ))
+    shown = ""
     try:
         source = decode(path, data)
+        shown = source.text
+        if not is_wanted(source.searched):
+            _require_python(path, source, options)
     except SourceError as error:
         if options.is_fixing and not options.diff:
             _pass_on(data)
         report = Report((UNREADABLE_FILE.finding(path, error.row, error.column, error.reason),), 1)
-        print_report(report, options, Texts({path: ""}), colours, toolkit, stream=stream)
+        print_report(report, options, Texts({path: shown}), colours, toolkit, stream=stream)
         return status(report, options, True)
     if not options.is_fixing:
         report = check([path], options.override, overlay={path: source.text}, toolkit=toolkit)
@@ -66,6 +72,18 @@ def check_stdin(
     if not options.diff:
         _pass_on(source.encode(text))
     return print_fixes(result, options, Texts({path: text}), toolkit, stream)
+
+
+def _require_python(path: Path, source: Source, options: CheckOptions) -> None:
+    """SourceError for a text that is no Python, also where no rule would look at it: somebody has just typed it."""
+    from torchrepro_lint.facts.module import UnreadableModule, facts_of_text
+
+    if is_ignored(UNREADABLE_FILE, path, Projects(options.override).of(path).settings):
+        return
+    try:
+        facts_of_text(path, source.python)
+    except UnreadableModule as error:
+        raise SourceError(path, error.row, error.column, error.message) from None
 
 
 def _pass_on(data: bytes) -> None:

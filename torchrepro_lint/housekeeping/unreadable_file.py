@@ -38,9 +38,10 @@ Known limits
     A cell that cannot be read is not reported where nothing in it is missed: it neither draws, seeds, loads, splits or
     lists, nor imports or defines anything.
 
-    A file that mentions nothing that any rule is about is not parsed, so its syntax errors are not seen, and neither is
-    the broken JSON of such a notebook. A folder that the system refuses to list is not a finding, since it may contain
-    no Python: the command line prints a warning and goes on, with the same exit status.
+    A file that mentions nothing that any rule is about is not parsed, so its syntax errors are not seen unless it comes
+    from standard input, and neither is the broken JSON of such a notebook. A folder that the system refuses to list is
+    not a finding, since it may contain no Python: the command line prints a warning and goes on, with the same exit
+    status.
 """
 
 from __future__ import annotations
