@@ -20,6 +20,7 @@ NameTable = Literal[
     "says_mode",
     "random_on_purpose",
     "only_looks",
+    "says_whether",
     "asks_for_training",
     "augments",
     "draws_its_task",

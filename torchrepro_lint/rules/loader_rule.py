@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.never_read import is_given_up, is_never_read
-from torchrepro_lint.program.running.parents import is_named, parents_of
+from torchrepro_lint.program.running.never_read import is_given_up, is_never_read, uses_of_its_name
+from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
 __all__ = ["LoaderRule"]
+
+#: Attributes that give what a loader was made with.
+_ASKED: Final = frozenset({"dataset", "batch_size"})
 
 
 class LoaderRule(Rule):
@@ -36,7 +40,7 @@ class LoaderRule(Rule):
     def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         for loaders in program.asked_loader_sites():
             first = loaders[0]
-            if _is_only_counted(program, first) or any(
+            if _is_only_asked_about(program, first) or any(
                 is_idle(program.ev, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
             ):
                 continue
@@ -45,9 +49,22 @@ class LoaderRule(Rule):
                 yield self.cause_of(first, finding), finding
 
 
-def _is_only_counted(program: Program, loader: Loader) -> bool:
-    """Whether nothing but the length of a loader is asked for: `len(DataLoader(...))`."""
+def _is_only_asked_about(program: Program, loader: Loader) -> bool:
+    """Whether nothing but the length, the data set or the batch size of a loader is asked for: `len(DataLoader(...))`,
+    `loader.dataset`. Nothing is read of it then.
+    """
     parents = parents_of(program.ev, loader.facts)
-    argument = parents.of(loader.call)
-    above = parents.of(argument) if isinstance(argument, tree.Arg) else None
-    return isinstance(above, tree.Call) and is_named(above.func, "len")
+    if _is_asked_about(parents, loader.call):
+        return True
+    uses = uses_of_its_name(program.ev, loader.facts, loader.call)
+    return bool(uses) and all(_is_asked_about(parents, use) for use, _ in uses or ())
+
+
+def _is_asked_about(parents: Parents, node: tree.Expr) -> bool:
+    match parents.of(node):
+        case tree.Attribute(attr=attr):
+            return attr in _ASKED
+        case tree.Arg() as argument:
+            above = parents.of(argument)
+            return isinstance(above, tree.Call) and is_named(above.func, "len")
+    return False

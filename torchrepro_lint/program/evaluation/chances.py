@@ -23,8 +23,9 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["decided", "gives_one_number", "is_drawn_in_vain", "truth_of_draw"]
+__all__ = ["decided", "gives_one_number", "has_no_choice", "is_drawn_in_vain", "truth_of_draw"]
 
+_CHOOSE: Final = frozenset({"random.choice", "numpy.random.choice"})
 _MIRRORED: Final = {"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 _NONE_GIVEN: Final[Values] = frozenset()
 
@@ -74,6 +75,14 @@ def gives_one_number(value: Value) -> bool:
     """Whether what is drawn is one number that is known before: `randint(1)`, `binomial(1, 0.0)`."""
     interval = _interval_of_value(value)
     return interval is not None and interval.low == interval.high
+
+
+def has_no_choice(name: str, call: tree.Call) -> bool:
+    """Whether a function of this name chooses from one thing: `random.choice([1])`."""
+    match call.args:
+        case (tree.Arg(keyword=None, star="", value=tree.Display(kind="list" | "tuple", items=(only,))),):
+            return name in _CHOOSE and not isinstance(only, tree.Starred)
+    return False
 
 
 def _is_of_two_numbers(comparison: tree.Compare) -> bool:

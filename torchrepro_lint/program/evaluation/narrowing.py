@@ -18,13 +18,13 @@ from torchrepro_lint.facts.scopes import END, Binding, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.program.evaluation.conditions import compare, is_none, truthiness
 from torchrepro_lint.program.evaluation.told_constants import constants_told, instead_of_unknown, is_open
-from torchrepro_lint.program.evaluation.values import Constant, Value, Values
+from torchrepro_lint.program.evaluation.values import Constant, Value, Values, unknown
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.frames import Frame
 
-__all__ = ["at_use", "kinds_asked", "parts_of_test", "past_rebinding", "where_it_is_set"]
+__all__ = ["as_tested", "at_use", "kinds_asked", "parts_of_test", "past_rebinding", "where_it_is_set"]
 
 _NONE = Constant(None)
 #: How many tests before a use are heeded, the last ones: of a name that is tested at every turn.
@@ -55,6 +55,24 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
         if is_open(values):
             values = _told(scope, name, values, statement.test, arm == "then")
     return values
+
+
+def as_tested(ev: Evaluator, frame: Frame, site: int) -> Frame:
+    """The frame with what the tests on the way to a place say of the parameters that are not bound again: there, what
+    was made of `train` above `if train:` was made of True.
+    """
+    scope = frame.scope
+    told: dict[str, Values] = {}
+    for name, bindings in scope.bindings.items() if scope.branches else ():
+        if len(bindings) == 1 and isinstance(bindings[0].node, tree.Param):
+            known = frame.param(name) or unknown()
+            values = at_use(ev, name, known, site, frame)
+            if values and values != known:
+                told[name] = values
+    if not told:
+        return frame
+    params = [(name, told.pop(name, values)) for name, values in frame.params]
+    return ev.shared(type(frame)(frame.facts, scope, frame.parent, (*params, *told.items())))
 
 
 def where_it_is_set(ev: Evaluator, node: tree.Attribute, values: Values, frame: Frame) -> Values:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, MemberOf, Value, Values
 
 __all__ = ["constants_told", "instead_of_unknown", "is_open"]
@@ -43,7 +44,7 @@ def constants_told(scope: Scope, name: str, test: tree.Expr, holds: bool) -> lis
 
 
 def _is_switch(scope: Scope, name: str) -> bool:
-    """Whether a name is one of a parameter that is True or False, by its default or its annotation."""
+    """Whether a name is one of a parameter that is True or False, by its default, its annotation or its name."""
     nodes = [binding.node for binding in scope.bindings.get(name, ())]
     return any(isinstance(node, tree.Param) and _is_true_or_false(node) for node in nodes)
 
@@ -54,4 +55,6 @@ def _is_true_or_false(param: tree.Param) -> bool:
             return True
         case tree.Param(annotation=tree.Name(id="bool") | tree.Const(value="bool")):
             return True
+        case tree.Param(default=None, annotation=None, name=name):
+            return function_words("says_whether").search(name) is not None
     return False

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
-from torchrepro_lint.program.evaluation.chances import gives_one_number, is_drawn_in_vain
+from torchrepro_lint.program.evaluation.chances import gives_one_number, has_no_choice, is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
 from torchrepro_lint.program.evaluation.order import ordered
@@ -164,7 +164,7 @@ class BodyWalker(ABC):
             case tree.FunctionDef() | tree.ClassDef() | tree.Import() | tree.ImportFrom() | tree.ScopeDeclaration():
                 return False
             case _ if not decides_nothing(self.ev, statement, frame):
-                for expression in statement_expressions(statement):
+                for expression in _evaluated(statement):
                     self._expression(expression, frame, out)
         return False
 
@@ -241,7 +241,8 @@ class BodyWalker(ABC):
             if arguments is None:
                 arguments = ev.arguments(node.args, frame)
             name = outside_name(value)
-            if name is not None and is_notable(name) and not self._gives_one_number(node, frame):
+            is_noted = name is not None and is_notable(name) and not has_no_choice(name, node)
+            if name is not None and is_noted and not self._gives_one_number(node, frame):
                 receiver = value.receiver if isinstance(value, MemberOf) else value
                 owner = receiver if not isinstance(value, External) else None
                 out.append(Event(name, site, arguments, (), owner, node, frame))
@@ -300,3 +301,32 @@ def statement_expressions(statement: tree.Stmt) -> Iterator[tree.Expr]:
                 yield message
         case tree.Delete(targets=targets):
             yield from targets
+
+
+def _evaluated(statement: tree.Stmt) -> Iterator[tree.Expr]:
+    """The expressions of a simple statement whose values are read, in order."""
+    stored_to = statement.targets if isinstance(statement, (tree.Assign, tree.Delete)) else ()
+    for expression in statement_expressions(statement):
+        if any(expression is target for target in stored_to):
+            yield from _read_to_store(expression)
+        else:
+            yield expression
+
+
+def _read_to_store(target: tree.Expr) -> Iterator[tree.Expr]:
+    """What is evaluated in order to store into a target, or to delete it: no item is read in `self[key] = value`."""
+    match target:
+        case tree.Subscript(value=value, index=index):
+            yield value
+            yield index
+        case tree.Attribute(value=value):
+            yield value
+        case tree.Starred(value=value):
+            yield from _read_to_store(value)
+        case tree.Display():
+            for one in sub_expressions(target):
+                yield from _read_to_store(one)
+        case tree.Name():
+            return
+        case _:
+            yield target

@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.arguments import each_arguments
 from torchrepro_lint.program.evaluation.calls import external_argument, merged
 from torchrepro_lint.program.evaluation.construction import BaseInit, base_inits
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.narrowing import as_tested
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -234,8 +235,9 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, classes: Set[str], names: Mak
             if not may_be(ev, func, frame_without_callers(ev, facts, scope), _may_make_one):
                 continue
             seen: set[Frame] = set()
-            for frame in contexts(ev, facts, scope):
+            for outer in contexts(ev, facts, scope):
                 ev.begin_question()
+                frame = as_tested(ev, outer, call.site)
                 if frame in seen or not ev.may_run(call.site, path, frame):
                     continue
                 seen.add(frame)

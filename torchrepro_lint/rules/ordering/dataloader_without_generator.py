@@ -96,8 +96,8 @@ Not reported
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index; and, where no fix can be
       written, those whose `worker_init_fn` does not follow torch's seed (TRL103, TRL104, TRL105).
-    - A loader of which only the length is asked (`len(DataLoader(...))`), or whose name in a function or `__main__`
-      block nothing reads.
+    - A loader of which only the length or the data set is asked (`len(DataLoader(...))`, `loader.dataset`), or whose
+      name in a function or `__main__` block nothing reads.
     - A loader that is told to shuffle where it gets a sampler, and then not: `sampler = balanced() if train else None`
       with `shuffle=train and sampler is None`.
     - Draws in a dataset that only a test uses, and draws that only code reads which does not run for this loader: the
