@@ -11,13 +11,14 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue
 from torchrepro_lint.program.running.call_index import NamedCall
 from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.ways import Way, Waypoint, ways
+from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -140,7 +141,7 @@ def calls_of_object(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.
     match parents.of(outer):
         case tree.Call(func=func) as call if func is outer:
             return [call]
-        case tree.Assign(targets=(tree.Name(id=name),)) if len(scope.bindings.get(name, ())) == 1:
+        case tree.Assign(targets=(tree.Name(id=name),)):
             uses: Iterator[tree.Expr] = (use for use in parents.names.get(name, ()) if not parents.is_bound(use))
         case tree.Assign(targets=(tree.Attribute(value=tree.Name(id=owner), attr=attr),)) if owner == scope.self_name:
             uses = (use for use in parents.attributes.get(attr, ()) if not parents.is_bound(use))
@@ -153,9 +154,33 @@ def calls_of_object(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.
                 found.append(call)
             case tree.Attribute():  # `model.train()`, `model.parameters()`
                 continue
+            case tree.Arg() as arg if _is_only_changed(ev, facts, scope, parents.of(arg), arg):
+                continue
             case _:
                 return None
     return found
+
+
+def _is_only_changed(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: object, arg: tree.Arg) -> bool:
+    """Whether a function of the project that is given a module never runs it, but asks for its attributes alone:
+    `freeze(model)` for `for parameter in model.parameters(): parameter.requires_grad = False`.
+    """
+    if not isinstance(call, tree.Call):
+        return False
+    functions = ev.values(call.func, frame_without_callers(ev, facts, scope))
+    return bool(functions) and all(
+        isinstance(one, FunctionValue) and _asks_for_attributes(ev, one, call, arg) for one in functions
+    )
+
+
+def _asks_for_attributes(ev: Evaluator, function: FunctionValue, call: tree.Call, arg: tree.Arg) -> bool:
+    node = ev.function_scope(function).node
+    if not isinstance(node, tree.FunctionDef):
+        return False
+    name = receiving_parameter(node, call, arg, skipped=False)
+    parents = parents_of(ev, function.frame.facts)
+    uses = [one for one in parents.names.get(name or "", ()) if any(outer is node for outer in parents.around(one))]
+    return bool(uses) and all(isinstance(parents.of(one), tree.Attribute) for one in uses)
 
 
 def _outermost(ev: Evaluator, parents: Parents, made: tree.Call, scope: Scope, facts: ModuleFacts) -> tree.Expr:

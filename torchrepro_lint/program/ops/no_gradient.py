@@ -5,20 +5,24 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import graph_words, result_is_floating, returns_tensor
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import External
+from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.ops.module_runs import module_runs
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.ways import Way, Waypoint, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_cut_off", "is_part_of_its_counts"]
+__all__ = ["is_cut_off", "is_part_of_its_counts", "is_put_into_data"]
 
 
 def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
@@ -39,6 +43,30 @@ def is_cut_off(ev: Evaluator, operation: Operation) -> bool:
             return bool(calls) and all(isinstance(call, tree.Call) and code.is_cut(call) for call in calls)
         case tree.Call(func=func) as call if func is operation.call:
             return code.is_cut(call)
+    return False
+
+
+def is_put_into_data(ev: Evaluator, operation: Operation) -> bool:
+    """Whether all that is computed of the result becomes the `.data` of a tensor, of which no graph is kept:
+    `image.data = blur(image.data)`, where `blur` pads.
+    """
+    frame, call = operation.frame, operation.call
+    find = module_runs if operation.is_module else _ways_to_call
+    runs = find(ev, frame.facts, frame.scope, call)
+    return bool(runs) and all(any(_becomes_data(ev, one) for one in way) for way in runs)
+
+
+def _ways_to_call(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.Call) -> tuple[Way, ...]:
+    return ways(ev, facts, scope, call.site)
+
+
+def _becomes_data(ev: Evaluator, place: Waypoint) -> bool:
+    found = call_at(ev, Site(place.facts.path, place.site))
+    if found is None:
+        return False
+    match parents_of(ev, place.facts).of(found.call):
+        case tree.Assign(targets=(tree.Attribute(attr="data"),), value=value):
+            return value is found.call
     return False
 
 

@@ -17,7 +17,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.cpu_devices import names_the_cpu_alone
 from torchrepro_lint.program.ops.data_inputs import works_on_data
 from torchrepro_lint.program.ops.module_runs import is_called_only_where, is_never_called, module_runs
-from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts
+from torchrepro_lint.program.ops.no_gradient import is_cut_off, is_part_of_its_counts, is_put_into_data
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.regions import is_without_grad, stands_in
 from torchrepro_lint.program.ops.tensor_values import is_network_class
@@ -147,6 +147,8 @@ def may_run_backward(program: Program, operation: Operation, row: OpRow) -> bool
     if operation.is_module and is_never_called(program, operation.frame.facts, operation.call):
         return False
     if is_cut_off(program.ev, operation) or is_part_of_its_counts(operation) or works_on_data(program.ev, operation):
+        return False
+    if is_put_into_data(program.ev, operation):
         return False
     # What is read by an index may as well be positions or labels: then the function itself must be one of training.
     own = "indices" in row.flags
