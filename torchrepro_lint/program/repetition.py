@@ -194,19 +194,28 @@ def _each_wish(program: Program) -> Iterator[tuple[Path, Evidence | None]]:
     for one in program.evidence:
         program.ev.begin_question()
         if one.roots and _is_wish(program, one):
-            for way in ways_of(program, one):
+            found = ways_of(program, one)
+            followed = [way for way in found if not _is_cut_short(way)]
+            for way in followed:
                 if is_of_a_test(program, way):
                     continue
                 end = way[-1].facts.path
                 for path in (end,) if runs_as_script(way) else program.imports.above(end):
                     yield path, one
-            if not any(is_of_a_test(program, way) for way in ways_of(program, one)):
+            if len(followed) < len(found) or not any(is_of_a_test(program, way) for way in found):
                 for path in one.roots:
                     yield path, one
     for call in command_line_calls(program):
         if may_seed(program, call):
             for path in program.imports.above(call.facts.path):
                 yield path, None
+
+
+def _is_cut_short(way: Way) -> bool:
+    """Whether a way stays in the function in which it begins, for want of a place that calls it: there is none, or are
+    more than are followed.
+    """
+    return len(way) == 1 and way[0].scope.parent is not None
 
 
 def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:

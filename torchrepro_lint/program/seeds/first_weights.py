@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.reach import Event
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["brings_weights", "building_calls", "built_at", "draws_weights", "part_drawn"]
+__all__ = ["brings_weights", "building_calls", "built_at", "draws_weights", "is_of_a_model", "part_drawn"]
 
 _INITIALISES: Final = function_words("initialises")
 #: What draws when a layer, or a function of one, is run.
@@ -34,6 +34,16 @@ def draws_weights(event: Event) -> bool:
     if scope is not None and _INITIALISES.fullmatch(scope.name) is not None:
         return True
     return any(link.note.endswith(".__init__") for link in event.chain)
+
+
+def is_of_a_model(program: Program, event: Event) -> bool:
+    """Whether a draw that makes weights, as far as `draws_weights` tells, is of a layer or in what may be a model, and
+    not in the constructor of a data set.
+    """
+    if function_words("builds_weights").match(event.name):
+        return True
+    made = [link.site for link in event.chain if link.note.endswith(".__init__")]
+    return not made or any(_is_of_module(program, site) for site in made)
 
 
 def brings_weights(event: Event) -> bool:
@@ -69,15 +79,15 @@ def building_calls(program: Program, event: Event) -> tuple[Site, ...]:
 
 
 def part_drawn(program: Program, event: Event) -> tuple[Site, ...]:
-    """The call in the constructor of a model that builds the part of it for which a draw makes the weights; empty where
-    the draw is where the model is built.
+    """The calls in the constructor of a model that build the part of it for which a draw makes the weights, from the
+    outside in; empty where the draw is where the model is built.
     """
     built = built_at(program, event)
     if built == event.site:
         return ()
     calls = [link.site for link in event.chain if link.note.startswith("calls ")]
     inner = calls[calls.index(built) + 1 :] if built in calls else []
-    return (inner[0] if inner else event.site,)
+    return tuple(inner) or (event.site,)
 
 
 def _is_of_module(program: Program, site: Site) -> bool:

@@ -20,6 +20,7 @@ from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.core.objects import Objects
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ExternalObject,
@@ -52,10 +53,14 @@ def are_loaded_over(program: Program, event: Event) -> bool:
     """Whether a program surely loads other weights into all of the model of which a draw makes the first ones, or into
     the part of it that the draw is for.
     """
-    sites = (*building_calls(program, event), *part_drawn(program, event))
+    parts = part_drawn(program, event)
+    sites = (*building_calls(program, event), *parts[:1])
+    frames = {link.site: link.frame for link in event.chain}
     return any(
-        program.once(("loaded over", sites[number:]), partial(_is_loaded_over, program, sites[number:]))
-        for number in range(len(sites))
+        program.once(
+            ("loaded over", way, frames.get(way[0])), partial(_is_loaded_over, program, way, frames.get(way[0]))
+        )
+        for way in (*(sites[number:] for number in range(len(sites))), *((one,) for one in parts[1:]))
     ) or program.once(("loaded elsewhere", sites), partial(_is_loaded_elsewhere, program, sites))
 
 
@@ -167,15 +172,21 @@ def _is_before_training(program: Program, building: Sequence[Way], loading: Sequ
     )
 
 
-def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
-    """Whether what the first of the calls returns gets other weights; the others are on the way to the model in it."""
+def _is_loaded_over(program: Program, sites: tuple[Site, ...], frame: Frame | None) -> bool:
+    """Whether what the first of the calls, which runs in `frame`, returns gets other weights; the others are on the way
+    to the model in it.
+    """
     place = place_of(program.ev, sites[0])
     call = called_at(place) if place is not None else None
     if place is None or call is None:
         return False
     scope = place.scope
     end = _end(program, place.facts, scope, call.site, place.arms)
-    after = [one for one, arms in scope.calls if call.site < one.site < end and set(arms) <= set(place.arms)]
+    after = [
+        one
+        for one, arms in scope.calls
+        if call.site < one.site < end and all(_runs(program, step, place, frame) for step in arms)
+    ]
     names = {_without_self(name, scope) for name in (*scope.given_to(call), *_attributes_given(scope, call))}
     held = _held(program, sites[1:])
     loaded = {
@@ -184,6 +195,13 @@ def _is_loaded_over(program: Program, sites: tuple[Site, ...]) -> bool:
         if any(_loads_into(program, place, one, holder, held) for one in after for holder in _and_holders(name))
     }
     return bool(loaded) and _parts_given(scope, call) <= loaded
+
+
+def _runs(program: Program, step: tuple[int, str], place: Place, frame: Frame | None) -> bool:
+    """Whether code in an arm surely runs where that at a place does."""
+    if step in place.arms:
+        return True
+    return frame is not None and frame.scope is place.scope and program.ev.decide((step,), frame) is True
 
 
 def _and_holders(name: str) -> Iterator[str]:

@@ -71,7 +71,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
                 waypoint, repeated = made
                 blocks = found.setdefault(id(waypoint.scope), [])
                 # What an arm below seeds as well belongs to the block around it.
-                if not any(_is_below(waypoint, path) for path, _ in blocks):
+                if not any(_is_below(waypoint, path) or _is_beside(waypoint, path) for path, _ in blocks):
                     blocks.append((waypoint.path, repeated))
     every = (again for blocks in found.values() for _, again in blocks)
     yield from sorted(every, key=lambda again: (str(again.site.path), again.site.number))
@@ -119,6 +119,16 @@ def _is_below(waypoint: Waypoint, path: ArmPath) -> bool:
     """Whether a place is in the block `path`, or in an arm below it that no other loop repeats."""
     below = waypoint.path[len(path) :]
     return waypoint.path[: len(path)] == path and not any(branch in waypoint.scope.loops for branch, _ in below)
+
+
+def _is_beside(waypoint: Waypoint, path: ArmPath) -> bool:
+    """Whether a place is in another arm of the `if` whose arm the block `path` is: one of the two runs."""
+    return (
+        len(waypoint.path) == len(path) > 0
+        and waypoint.path[:-1] == path[:-1]
+        and waypoint.path[-1][0] == path[-1][0]
+        and isinstance(waypoint.scope.branches.get(path[-1][0]), tree.If)
+    )
 
 
 def repeats(program: Program, ways: tuple[Way, ...]) -> bool:

@@ -53,6 +53,8 @@ Not reported
       ..., `cudnn.deterministic = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in
       `finally`, or below the `yield` of a context manager.
     - Values that are not proven.
+    - A switch that is turned off beside `torch.use_deterministic_algorithms(False)`: reported in the `strict` profile
+      only.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -68,6 +70,7 @@ from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, is_taken_back, not_heeded, ways_of
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
@@ -95,4 +98,16 @@ class CudnnDeterministicOff(Rule):
             trace = [intent_link(elsewhere[0]), Link(site, "turns it off for cuDNN again")]
             fix, declined = set_value_fix(program, one, "True")
             message = "cuDNN may pick nondeterministic algorithms again, in a program that asks for determinism"
-            yield self.finding(program, site, f"{message}: set it to True", trace, fix=fix, declined=declined)
+            seldom = _is_off_altogether(program, one)
+            message += ": set it to True"
+            yield self.finding(program, site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
+
+
+def _is_off_altogether(program: Program, one: Evidence) -> bool:
+    """Whether the flag for all operations is turned off in the same block: determinism is given up there on purpose."""
+    scope = one.frame.scope
+    arms = scope.path_at(one.site.number)
+    return any(
+        other.effect == "algorithms-off" and other.frame.scope is scope and scope.path_at(other.site.number) == arms
+        for other in program.evidence_in(one.site.path)
+    )

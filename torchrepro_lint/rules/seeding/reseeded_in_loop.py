@@ -41,6 +41,7 @@ Not reported
     - A seed that contains the epoch or the step.
     - Loops over seeds, folds, runs or configurations, where each iteration is a separate run, and loops that make a new
       model and its optimizer, give the model new weights, or evaluate another saved model in each iteration.
+    - The other arm of an `if` in which the generators of another device are seeded: one finding is for both.
     - `torch.random.fork_rng()`, and code that saves the state of the generator and restores it.
     - Seeding in the first iteration only (`if epoch == 0:`), or with an option that asks for the same batch each time
       or the same numbers in each validation (`if args.overfit_one_batch:`, `if args.fixed_validation_seed:`).

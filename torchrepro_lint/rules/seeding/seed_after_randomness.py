@@ -75,7 +75,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Event, Link, shown
-from torchrepro_lint.program.seeds.first_weights import draws_weights
+from torchrepro_lint.program.seeds.first_weights import draws_weights, is_of_a_model
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
 from torchrepro_lint.rules.base import Rule
 
@@ -96,7 +96,7 @@ class SeedAfterRandomness(Rule):
 
 def _message(program: Program, late: LateSeed) -> str:
     """ "`Net` is created (line 41) before `torch.manual_seed` (line 55), so its initial weights are not seeded"."""
-    weights = draws_weights(late.early)
+    weights = draws_weights(late.early) and is_of_a_model(program, late.early)
     what = _built(late) if weights else _written(late.early)
     created = "is created" if last_part(what)[:1].isupper() else "is called"
     verb, effect = (created, "its initial weights are") if weights else ("draws", "what it draws is")
