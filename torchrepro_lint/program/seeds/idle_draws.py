@@ -36,12 +36,26 @@ def is_idle(ev: Evaluator, event: Event) -> bool:
             none: dict[int, list[str]] = {}
             given_with = ev.remembered(("given with", id(scope)), partial(_given_with, scope), none)
             names.extend(given_with.get(event.call.site, ()))
+            kept_under = ev.remembered(("kept under", id(scope)), partial(_kept_under, scope), none)
+            names.extend(kept_under.get(event.call.site, ()))
             while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
                 names.extend(scope.parent.given_to(scope.node))
                 scope = scope.parent
         if isinstance(scope.node, tree.FunctionDef):
             names.append(scope.node.name)
     return any(function_words("idle_draws").search(name) for name in names)
+
+
+def _kept_under(scope: Scope) -> dict[int, list[str]]:
+    """For the calls whose results are kept under a text, by their sites, that text: `options["seeds"] = draw()`."""
+    found: dict[int, list[str]] = {}
+    for store in scope.stores:
+        match store.target:
+            case tree.Subscript(index=tree.Const(value=str() as key)) if isinstance(store.value, tree.Call):
+                for node in walk([store.value]):
+                    if isinstance(node, tree.Call):
+                        found.setdefault(node.site, []).append(key.replace(" ", "_"))
+    return found
 
 
 def _given_with(scope: Scope) -> dict[int, list[str]]:
