@@ -69,8 +69,8 @@ Not reported
       a program may use only one.
     - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
       each.
-    - Operations without a deterministic kernel, in whose place only another network would be deterministic: reported in
-      the `strict` profile, and where the settings ask for determinism.
+    - Operations without a deterministic kernel, and others in a program with one, where only another network would be
+      deterministic: reported in the `strict` profile, and where the settings ask for determinism.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -82,6 +82,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from functools import cache
+from pathlib import Path
 from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
@@ -101,7 +102,7 @@ _EFFECTS = frozenset({"throws", "made_deterministic", "silent"})
 _FLAG = frozenset({"algorithms", "algorithms-warn"})
 _COVERED = OTHERS_SPEAK | {"cudnn", "indexing", "plain"}
 
-_Raising: TypeAlias = Callable[[], Operation | None]
+_Raising: TypeAlias = Callable[[frozenset[Path]], Operation | None]
 
 
 class NondeterministicOp(Rule):
@@ -119,10 +120,15 @@ class NondeterministicOp(Rule):
         found = _found(program, asked=True)
 
         @cache
-        def raising() -> Operation | None:
-            """The first operation of the project that would raise under the flag."""
-            throwing = (one for one, row, _ in (*found, *_found(program, asked=False)) if row.effect == "throws")
-            return min(throwing, key=lambda one: one.site.path, default=None)
+        def throwing() -> list[Candidate]:
+            return [one for one in (*found, *_found(program, asked=False)) if one[1].effect == "throws"]
+
+        def raising(programs: frozenset[Path]) -> Operation | None:
+            """The first operation of the programs, by what asks for determinism there, that would raise under the
+            flag.
+            """
+            of_them = (one for one, _, intent in throwing() if not programs.isdisjoint(_programs(intent)))
+            return min(of_them, key=lambda one: one.site.path, default=None)
 
         for operation, row, intent in found:
             program.ev.begin_question()
@@ -142,7 +148,7 @@ class NondeterministicOp(Rule):
             Link(operation.site, "adds in no fixed order" if row.effect != "silent" else "differs between runs"),
             Link(operation.site, remedy, 0),
         ]
-        other = raising() if row.effect == "made_deterministic" else None
+        other = raising(_programs(intent)) if row.effect == "made_deterministic" else None
         if other is not None:
             trace.append(Link(other.site, "would raise under it: this call has no deterministic kernel", 0))
         fix, declined = _fix(program, row, intent, other)
@@ -153,7 +159,14 @@ class NondeterministicOp(Rule):
             trace,
             fix=fix,
             declined=declined,
+            # What is left is to take another network, as for an operation that raises itself.
+            seldom_matters=other is not None and program.settings.intent != "deterministic",
         )
+
+
+def _programs(intent: list[Evidence]) -> frozenset[Path]:
+    """The modules in which what asks for determinism runs."""
+    return frozenset().union(*(one.roots for one in intent))
 
 
 def _may_be_made_deterministic(program: Program, row: OpRow) -> bool:
