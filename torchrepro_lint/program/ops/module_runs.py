@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs"]
+__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs", "runs_only_where"]
 
 MAX_HOLDERS = 4
 
@@ -70,6 +70,28 @@ def _of_holder(ev: Evaluator, way: Way, holders: int) -> list[Way] | None:
             return None
         found.extend((*way, *rest) for rest in further)
     return found
+
+
+def runs_only_where(
+    ev: Evaluator, made: NamedCall, holds: Callable[[Waypoint], bool], holders: int | None = None
+) -> bool:
+    """Whether each way to the calls of what a call constructs, or of what holds it, comes through a place for
+    which `holds` is true; False where somebody else may call it. Beyond `MAX_HOLDERS` it is taken for granted.
+    """
+    left = MAX_HOLDERS if holders is None else holders
+    calls = calls_of_object(ev, made.facts, made.scope, made.call)
+    return bool(calls) and all(
+        way is not None and (any(map(holds, way)) or _holders_run_only_where(ev, way, holds, left))
+        for way in _ways_to_calls(ev, made.facts, calls or [])
+    )
+
+
+def _holders_run_only_where(ev: Evaluator, way: Way, holds: Callable[[Waypoint], bool], holders: int) -> bool:
+    cls = _class_run(ev, way)
+    if cls is None or not holders:
+        return cls is not None
+    made = list(_calls_making(ev, cls))
+    return bool(made) and all(one is not None and runs_only_where(ev, one, holds, holders - 1) for one in made)
 
 
 def is_called_only_where(

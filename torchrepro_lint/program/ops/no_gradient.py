@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tensors import graph_words, result_is_floating, returns_tensor
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.ops.module_runs import module_runs
+from torchrepro_lint.program.ops.module_runs import runs_only_where
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.ways import Way, Waypoint, ways
+from torchrepro_lint.program.running.ways import Waypoint, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -51,13 +51,12 @@ def is_put_into_data(ev: Evaluator, operation: Operation) -> bool:
     `image.data = blur(image.data)`, where `blur` pads.
     """
     frame, call = operation.frame, operation.call
-    find = module_runs if operation.is_module else _ways_to_call
-    runs = find(ev, frame.facts, frame.scope, call)
-    return bool(runs) and all(any(_becomes_data(ev, one) for one in way) for way in runs)
-
-
-def _ways_to_call(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.Call) -> tuple[Way, ...]:
-    return ways(ev, facts, scope, call.site)
+    becomes_data = partial(_becomes_data, ev)
+    if operation.is_module:
+        made = call_at(ev, operation.site)
+        return made is not None and runs_only_where(ev, made, becomes_data)
+    runs = ways(ev, frame.facts, frame.scope, call.site)
+    return all(any(map(becomes_data, way)) for way in runs)
 
 
 def _becomes_data(ev: Evaluator, place: Waypoint) -> bool:
