@@ -23,6 +23,14 @@ CASES = {
     "beside a script": ({"a.py": "import s.b", "s/b.py": "import c", "s/c.py": ""}, "a.py s/b.py s/c.py"),
     "a library": ({"a.py": "import torch", "b.py": "import torch"}, "a.py"),
     "within a function": ({"a.py": "def f():\n    import b\n", "b.py": ""}, "a.py b.py"),
+    "by its name": (
+        {"a.py": "import importlib\nx = importlib.import_module('p.b').X", "p/b.py": "", "c.py": ""},
+        "a.py p/b.py",
+    ),
+    "by a name that is put together": (
+        {"a.py": "x = import_module('p.' + name)", "p/b.py": "", "p/__init__.py": ""},
+        "a.py",
+    ),
     "a notebook": (
         {"a.py": "", "n.ipynb": '{"cells": [{"cell_type": "code", "source": [\n  "import a\\n",\n  "x"]}]}'},
         "a.py n.ipynb",

@@ -7,18 +7,23 @@ from collections.abc import Iterator
 
 __all__ = ["import_statements", "names_taken"]
 
-_STATEMENT = re.compile(
-    r"^[ \t]*(?:>>>[ \t]*)?"
-    r"(?:from[ \t]+(?P<dots>\.*)[ \t]*(?P<base>[\w.]*)[ \t]+import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
-    r"|import[ \t]+(?P<plain>[^\n#;]+))",
-    re.MULTILINE,
+_FROM = (
+    r"^[ \t]*(?:>>>[ \t]*)?from[ \t]+(?P<dots>\.*)[ \t]*(?P<base>[\w.]*)[ \t]+"
+    r"import[ \t]*(?P<names>\([^)]*\)|[^\n#]*)"
 )
+_PLAIN = r"^[ \t]*(?:>>>[ \t]*)?import[ \t]+"
+_CALLED = r"\bimport_module\([ \t]*[\"'](?=\w[\w.]*[\"'][ \t]*\))"
+_STATEMENT = re.compile(rf"{_FROM}|{_PLAIN}(?P<plain>[^\n#;]+)", re.MULTILINE)
+_STATEMENT_OR_CALL = re.compile(rf"{_FROM}|(?:{_PLAIN}|{_CALLED})(?P<plain>[^\n#;\"']+)", re.MULTILINE)
 _COMMENT = re.compile(r"#[^\n]*")
 
 
 def import_statements(text: str) -> Iterator[re.Match[str]]:
-    """A match for each: `dots`, `base` and `names` of one with `from`, `plain` of one without."""
-    return _STATEMENT.finditer(text)
+    """A match for each: `dots`, `base` and `names` of one with `from`, `plain` of one without, as which also counts
+    `import_module("name")`.
+    """
+    pattern = _STATEMENT_OR_CALL if "import_module(" in text else _STATEMENT  # it takes five times as long
+    return pattern.finditer(text)
 
 
 def names_taken(statement: re.Match[str]) -> list[str]:
