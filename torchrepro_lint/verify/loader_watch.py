@@ -102,6 +102,8 @@ class LoaderWatch:
             batch = advance(iterator)
             # An iterator that another one made inside itself is told of by its own name only.
             one = passes[iterator]
+            # A loader that takes up its state, as torchdata's does, goes on in the middle of a pass.
+            one.position = max(one.position, getattr(iterator, "_num_yielded", 0) - 1)
             self.delivers(one, one.asked.popleft() if one.asked else None, batch)
             one.position += 1
             return batch
