@@ -219,6 +219,11 @@ CALLS = [
     ("a = [1, 3]\na.insert(1, 2)\nx = a", "list[1 2 3]"),
     ("a = [1, 3]\na.insert(n, 2)\nx = a", "list[*(1 | 2 | 3)]"),
     ("from queue import Queue\nq = Queue()\nq.put(1, True)\nx = q.get()", "1 | ?"),
+    (
+        "G = 0\ndef f(n):\n    global G\n    if n:\n        G = 1\n    else:\n        G = 2\n"
+        "def g():\n    global G\n    G = 3\ndef h(): return G\nx = h()",
+        "0 | 1 | 2 | 3",
+    ),
     ("x = (lambda a: a)(1)", "1"),
     ("from functools import partial\ndef f(a, b): return b\nx = partial(f, b=2)(1)", "2"),
     ("from functools import partial\ndef f(a, b): return b\nx = partial(f, 1)(2)", "2"),

@@ -243,7 +243,8 @@ class Scope:
             if verdict is False or self._is_replaced(binding, replacing):
                 continue
             found.append(binding)
-            if binding.path and all(arm != "try" for _, arm in binding.path):
+            # Not in a `try`, which may be left before, nor in another function, which runs whenever it is called.
+            if binding.path and all(arm != "try" and branch >= 0 for branch, arm in binding.path):
                 replacing[binding.path] = binding.order
             if verdict is True:
                 last = binding
