@@ -43,6 +43,8 @@ def calling_places(
     """
 
     def find() -> tuple[NamedCall, ...]:
+        if not isinstance(scope.node, tree.FunctionDef):
+            return ()  # nothing calls a lambda by a name of its own
         places = _places(ev, any_calls_of(ev, facts, scope), partial(calls_function, ev, scope), reached)
         return tuple(islice(places, most))
 
