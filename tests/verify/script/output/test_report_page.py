@@ -92,7 +92,7 @@ def test_a_page_leads_with_the_verdict_on_all() -> None:
     assert page.verdict == "2 plain runs of train.py --epochs 1 agree; the result depends on: listing, threads"
     assert [(one.name, one.outcome, one.rules) for one in page.runs[2:]] == [
         ("listing", "other", "TRL207"),
-        ("eval", "other", "TRL201, TRL202"),
+        ("eval", "other", "TRL201, TRL202, TRL509"),
         ("threads", "other", ""),
     ]
     assert page.differences[0][0] == "listing"
