@@ -83,7 +83,20 @@ def on_page_markdown(markdown: str, **_: Any) -> str:
     """
     code = EXAMPLE.read_text(encoding="utf-8").rstrip()
     markdown = markdown.replace("<!-- the example rule -->", f"````python\n{code}\n````")
-    return markdown.replace("<!-- the skill file -->", f"````text\n{skill_text().rstrip()}\n````")
+    return lists_apart(markdown.replace("<!-- the skill file -->", f"````text\n{skill_text().rstrip()}\n````"))
+
+
+_FENCED = re.compile(r"^(`{3,}.*?^`{3,}[ \t]*$)", re.MULTILINE | re.DOTALL)
+# The first item of a list, right below a line of text.
+_ABOVE_A_LIST = re.compile(r"^(?!- )(\S.*)\n(?=- )", re.MULTILINE)
+
+
+def lists_apart(markdown: str) -> str:
+    """The text with an empty line above each list: without one, Python-Markdown takes a list below a line of text to be
+    part of the paragraph, where other dialects do not. Blocks of code stay as they are.
+    """
+    parts = _FENCED.split(markdown)
+    return "".join(part if number % 2 else _ABOVE_A_LIST.sub(r"\1\n\n", part) for number, part in enumerate(parts))
 
 
 def llms_text(config: MkDocsConfig) -> str:

@@ -49,6 +49,12 @@ def test_a_rule_shows_what_is_printed_on_its_example(site: Path) -> None:
     assert re.search(r"example\.py:\d+:\d+: TRL104", text)
 
 
+def test_no_list_is_part_of_a_paragraph(site: Path) -> None:
+    for page in site.rglob("index.html"):
+        paragraphs = re.findall(r"<p>(.*?)</p>", page.read_text(encoding="utf-8"), re.DOTALL)
+        assert [text for text in paragraphs if re.search(r"^[-*] ", text, re.MULTILINE)] == [], page
+
+
 def test_a_rule_page_says_its_profile_severity_and_fix_and_leads_to_its_neighbours(site: Path) -> None:
     page = (site / "rules" / "TRL208" / "index.html").read_text(encoding="utf-8")
     cells = re.findall(r"<td>(.*?)</td>", page)[:3]
