@@ -25,6 +25,7 @@ from torchrepro_lint.program.evaluation import (
     expressions,
     handed_lists,
     memory,
+    names,
     narrowing,
     outside_stores,
     python_calls,
@@ -167,6 +168,11 @@ def _changed_by_functions(count: int) -> str:
     return "\n".join(["d = {'k': 0}", *functions, "y = d['k']", ""])
 
 
+def _set_by_functions(count: int) -> str:
+    functions = [f"def f{n}():\n    global d\n    d = {0 if n else 4}" for n in range(count)]
+    return "\n".join(["d = 0", *functions, "f0()", "def get():\n    return d", "y = get()", ""])
+
+
 def _changed_by_calls(count: int) -> str:
     """Of many calls of a function that are passed a dict, the last one changes what is asked for."""
     called = [f"f(d, {n}, [flag])" for n in range(count)]
@@ -256,6 +262,7 @@ TABLE = [
         "evaluation/changes.py:MAX_CHANGING_SCOPES",
         lambda: _changed_by_functions(changes.MAX_CHANGING_SCOPES + 1),
     ),
+    Crossed("evaluation/names.py:MAX_SETTERS", lambda: _set_by_functions(names.MAX_SETTERS + 1)),
     Crossed("evaluation/handed_lists.py:MAX_HANDED", lambda: _changed_by_calls(handed_lists.MAX_HANDED + 1)),
     Crossed("evaluation/conditions.py:MAX_ARMS", lambda: _arms(conditions.MAX_ARMS + 2)),
     Crossed("evaluation/expressions.py:MAX_UNROLLED", lambda: _unrolled(expressions.MAX_UNROLLED + 1)),

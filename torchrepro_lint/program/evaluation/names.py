@@ -5,7 +5,7 @@ from __future__ import annotations
 import builtins
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
@@ -46,6 +46,10 @@ if TYPE_CHECKING:
 
 _BUILTINS = frozenset(dir(builtins))
 
+#: How many assignments to a global name in functions are followed; with more of them it may be anything. Each may be
+#: made of what all the others leave.
+MAX_SETTERS: Final = 16
+
 
 def look_up(ev: Evaluator, name: str, site: int, frame: Frame) -> Values:
     """What `name` can be at `site`, by Python's rules of scope."""
@@ -73,7 +77,7 @@ def _bound_here(ev: Evaluator, name: str, site: int, frame: Frame) -> tuple[Valu
     bindings, certain = frame.scope.reaching(name, site, lambda path: ev.decide(path, frame))
     if not bindings:
         return None, False
-    if len(bindings) > MAX_BINDINGS:
+    if len(bindings) > MAX_BINDINGS or sum(one.scope is not None for one in bindings) > MAX_SETTERS:
         return unknown(), certain
     parts = []
     for index, binding in enumerate(bindings):
