@@ -9,7 +9,16 @@ from pathlib import Path
 
 from torchrepro_lint.console import PROGRAM, did_you_mean
 
-__all__ = ["COMMANDS", "listed_commands", "misspelt_command"]
+__all__ = ["COMMANDS", "VARIABLES", "listed_commands", "misspelt_command"]
+
+#: The environment variables, and the options that they stand for.
+VARIABLES = {
+    "TORCHREPRO_LINT_CONFIG": "config",
+    "TORCHREPRO_LINT_OUTPUT_FORMAT": "output_format",
+    "TORCHREPRO_LINT_OUTPUT_FILE": "output_file",
+    "TORCHREPRO_LINT_CACHE_DIR": "cache_dir",
+    "TORCHREPRO_LINT_NO_CACHE": "no_cache",
+}
 
 # What stands first may be one of these in place of a path.
 COMMANDS = {
@@ -48,12 +57,12 @@ def listed_commands() -> str:
     """The commands, the environment variables, and what the exit status says, as they are below the help."""
     shown = {f"{PROGRAM} {name} {arguments}": text for name, (arguments, text) in COMMANDS.items()}
     width = max(map(len, shown))
+    names = list(VARIABLES)
+    variables = ",\n".join(f"  {', '.join(names[first : first + 2])}" for first in range(0, len(names), 2))
     commands = "".join(f"  {usage:{width}}  {text}\n" for usage, text in shown.items())
     return (
         f"other commands (to check a folder of such a name, write ./verify):\n{commands}\n"
         "environment variables, which stand for options that are not given:\n"
-        "  TORCHREPRO_LINT_CONFIG, TORCHREPRO_LINT_OUTPUT_FORMAT,\n"
-        "  TORCHREPRO_LINT_OUTPUT_FILE, TORCHREPRO_LINT_CACHE_DIR,\n"
-        "  TORCHREPRO_LINT_NO_CACHE\n\n"
+        f"{variables}\n\n"
         "exit status: 0 nothing found, 1 findings, 2 wrong usage or an internal error\n"
     )

@@ -6,20 +6,13 @@ import argparse
 from collections.abc import Mapping
 from pathlib import Path
 
+from torchrepro_lint.arguments.commands import VARIABLES
 from torchrepro_lint.arguments.options import config_value
 from torchrepro_lint.arguments.parser import ArgumentParser, file_named, path_named
 from torchrepro_lint.report.formats import FORMATS, has_statistics
 
 __all__ = ["VARIABLES", "apply_environment"]
 
-#: The variables, and the options that they stand for.
-VARIABLES = {
-    "TORCHREPRO_LINT_CONFIG": "config",
-    "TORCHREPRO_LINT_OUTPUT_FORMAT": "output_format",
-    "TORCHREPRO_LINT_OUTPUT_FILE": "output_file",
-    "TORCHREPRO_LINT_CACHE_DIR": "cache_dir",
-    "TORCHREPRO_LINT_NO_CACHE": "no_cache",
-}
 _NO = ("0", "false", "no", "off")
 
 

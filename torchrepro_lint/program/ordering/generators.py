@@ -181,7 +181,7 @@ def may_be_seeded_unseen(program: Program, made: KnownCall) -> bool:
     """
     if isinstance(parents_of(program.ev, made.facts).of(made.call), tree.Assign):
         return False  # its name tells
-    near = program.imports.together(made.facts.path) | {made.facts.path}
+    near = program.imports.together(made.facts.path)
     seeded = (one for one in seedings(program) if one.is_passed and one.method != "seed" and one.facts.path in near)
     return any(seeded) and next(consumers(program, frozenset({made.site})), None) is None
 

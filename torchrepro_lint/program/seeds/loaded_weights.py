@@ -56,12 +56,15 @@ def are_loaded_over(program: Program, event: Event) -> bool:
     parts = part_drawn(program, event)
     sites = (*building_calls(program, event), *parts[:1])
     frames = {link.site: link.frame for link in event.chain}
-    return any(
-        program.once(
-            ("loaded over", way, frames.get(way[0])), partial(_is_loaded_over, program, way, frames.get(way[0]))
-        )
-        for way in (*(sites[number:] for number in range(len(sites))), *((one,) for one in parts[1:]))
-    ) or program.once(("loaded elsewhere", sites), partial(_is_loaded_elsewhere, program, sites))
+
+    def is_loaded_over(way: tuple[Site, ...]) -> bool:
+        frame = frames.get(way[0])
+        return program.once(("loaded over", way, frame), partial(_is_loaded_over, program, way, frame))
+
+    ways = (*(sites[number:] for number in range(len(sites))), *((one,) for one in parts[1:]))
+    return any(map(is_loaded_over, ways)) or program.once(
+        ("loaded elsewhere", sites), partial(_is_loaded_elsewhere, program, sites)
+    )
 
 
 def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:

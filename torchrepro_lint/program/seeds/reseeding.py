@@ -26,7 +26,7 @@ from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.way_frames import may_come_through
 from torchrepro_lint.program.running.ways import Way, Waypoint
-from torchrepro_lint.program.seeds.seed_faults import is_of_init_functions, is_stand_in, runs_in_workers
+from torchrepro_lint.program.seeds.seed_faults import is_for_workers_alone, is_stand_in
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 
@@ -63,7 +63,7 @@ def reseedings(program: Program) -> Iterator[Reseeding]:
         if _is_given_to_a_loader(program, one):
             continue
         program.ev.begin_question()
-        if runs_in_workers(ways_of(program, one)) or is_of_init_functions(program, one):
+        if is_for_workers_alone(program, one):
             continue
         for way in ways_of(program, one):
             made = _of_way(program, one, way)

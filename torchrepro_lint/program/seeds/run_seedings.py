@@ -23,7 +23,7 @@ from torchrepro_lint.program.seeds.given_back import is_given_back
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
-from torchrepro_lint.program.seeds.seed_faults import is_of_init_functions, is_stand_in, runs_in_workers
+from torchrepro_lint.program.seeds.seed_faults import is_for_workers_alone, is_stand_in
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
@@ -59,7 +59,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
         return False
     if ways and all(map(_is_for_a_missing_file, ways)):
         return False
-    if runs_in_workers(ways) or is_of_init_functions(program, one):
+    if is_for_workers_alone(program, one):
         return False
     return not (is_for_a_split(program, one) or is_for_the_next_draw(program, one) or is_for_one_draw(program, one))
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangingSeed",
     "changing_seeds",
+    "is_for_workers_alone",
     "is_innocent",
-    "is_of_init_functions",
     "is_recorded",
     "is_stand_in",
     "runs_in_workers",
@@ -213,6 +213,11 @@ def runs_in_workers(ways: tuple[Way, ...]) -> bool:
         for way in ways
         for waypoint in way
     )
+
+
+def is_for_workers_alone(program: Program, one: Evidence) -> bool:
+    """Whether a seeding call is part of worker init functions, by their names or by the loaders that have them."""
+    return runs_in_workers(ways_of(program, one)) or is_of_init_functions(program, one)
 
 
 def is_of_init_functions(program: Program, one: Evidence) -> bool:
