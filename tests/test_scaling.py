@@ -139,6 +139,13 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
         100,
         lambda count: "if " + " or ".join(f"a == {i}" for i in range(count)) + ":\n    torch.manual_seed(0)\n" + HELD + LOADER,
     ),
+    "switches in functions": (
+        100,
+        repeated(
+            "def f$(on=True):\n    torch.backends.cudnn.deterministic = on\n    torch.backends.cudnn.benchmark = not on\n"
+            "f$($ % 2 == 0)\n"
+        ),
+    ),
     "seeds": (80, repeated("torch.manual_seed($)\nx$ = torch.rand(3)\n")),
     "draws given to names": (100, lambda count: "torch.manual_seed(0)\n" + repeated("x$ = np.random.rand(3)\n")(count)),
 }  # fmt: skip

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Path as ArmPath
@@ -48,6 +48,10 @@ __all__ = [
     "ways_of",
 ]
 
+#: How many seeds and switches of the programs that run a place are compared with it, and with each other. With more of
+#: them it is not known which holds where.
+MAX_COMPARED: Final = 128
+
 
 def ways_of(program: Program, one: Evidence) -> tuple[Way, ...]:
     """The ways that lead to a seed or switch, never none: beyond the limits of a question it is the place alone."""
@@ -75,17 +79,26 @@ def seedings_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[E
     return sorted(found, key=lambda one: (one.level is None, one.site.path != path))
 
 
-def _shown_at(program: Program, path: Path, places: tuple[Way, ...]) -> Iterator[Evidence]:
+def _shown_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evidence]:
     above = _programs(program, places)
     if not program.is_test(path):
         above -= program.tests
-    return (
+    compared = _compared(program.evidence_of_intent, above) or ()
+    return [
         one
-        for one in program.evidence_of_intent
-        if not above.isdisjoint(one.roots)
-        and not never_together(ways_of(program, one), places)
-        and not is_for_one_draw(program, one)
-    )
+        for one in compared
+        if not never_together(ways_of(program, one), places) and not is_for_one_draw(program, one)
+    ]
+
+
+def _compared(
+    evidence: Sequence[Evidence], roots: frozenset[Path], files: Collection[Path] = ()
+) -> Sequence[Evidence] | None:
+    """The evidence that runs in some of the programs that `roots` are, or is in one of the `files`; None if it is more
+    than is compared.
+    """
+    found = [one for one in evidence if not roots.isdisjoint(one.roots) or one.site.path in files]
+    return found if len(found) <= MAX_COMPARED else None
 
 
 def is_for_one_draw(program: Program, one: Evidence) -> bool:
@@ -129,10 +142,10 @@ def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None =
         return True
     if all(any(_other_arm_is_deterministic(waypoint) or _turns_off(waypoint) for waypoint in way) for way in places):
         return True
-    return any(
-        other.level == "deterministic" and never_together(ways_of(program, other), places)
-        for other in program.evidence_of_intent
-    )
+    wishes = [other for other in program.evidence_of_intent if other.level == "deterministic"]
+    around = {waypoint.facts.path for way in places for waypoint in way}
+    compared = _compared(wishes, _programs(program, places), around)
+    return compared is None or any(never_together(ways_of(program, other), places) for other in compared)
 
 
 def _is_given_a_wish(one: Evidence) -> bool:
@@ -193,11 +206,11 @@ def is_chosen_against(program: Program, one: Evidence, word: re.Pattern[str]) ->
 
 
 def is_taken_back(program: Program, one: Evidence, effect: str) -> bool:
-    """Whether another switch with `effect` surely runs after this one."""
+    """Whether another switch with `effect` surely runs after this one, as far as they can be compared."""
     own = ways_of(program, one)
-    return any(
-        other.node is not one.node and is_followed_by(own, ways_of(program, other))
-        for other in program.evidence_of(effect)
+    others = _compared(program.evidence_of(effect), one.roots, {one.site.path})
+    return others is None or any(
+        other.node is not one.node and is_followed_by(own, ways_of(program, other)) for other in others
     )
 
 
@@ -206,9 +219,12 @@ def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: 
     take the switch back that is above it, by another with `effect`.
     """
     own = ways_of(program, one)
+    others = _compared(program.evidence_of(effect), one.roots, {one.site.path})
+    if others is None:
+        return []
     takes_back = [
         ways_of(program, other)
-        for other in program.evidence_of(effect)
+        for other in others
         if other.node is not one.node and comes_later(own, ways_of(program, other))
     ]
     return [shown for shown in intent if not any(runs_with(ways_of(program, shown), ways) for ways in takes_back)]
