@@ -17,6 +17,8 @@ NameTable = Literal[
     "about_data",
     "about_inference",
     "evaluates",
+    "takes_a_step",
+    "measures",
     "says_mode",
     "random_on_purpose",
     "only_looks",

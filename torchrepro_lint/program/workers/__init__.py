@@ -6,7 +6,7 @@ given_later.py        what one is given after that
 managers.py           those that a framework takes care of; framework_workers.py: those that Lightning makes
 old_releases.py       which release of a library a file is for
 global_draws.py       what one takes from torch's global generator
-training_draws.py     what one for an evaluation does not draw
+measured_loaders.py   those with which nothing is trained; training_draws.py: what one for an evaluation does not draw
 seeding.py            whether the program around it seeds torch
 ranks.py              distributed programs; rank_seeds.py: whether all ranks seed alike; rank_draws.py: what they draw
 rank_names.py         whether, and where, the rank takes part in an expression

@@ -9,7 +9,6 @@ from torchrepro_lint.facts.expressions import conjuncts, is_none_literal, walk, 
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
-from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -17,6 +16,7 @@ from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_faults import Fault, fault_of
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.measured_loaders import is_only_measured
 from torchrepro_lint.program.workers.worker_init import init_runs
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
 from torchrepro_lint.program.workers.workers import Effect, WorkerRun
@@ -96,14 +96,14 @@ def is_of_an_evaluation(program: Program, loader: Loader) -> bool:
 def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
     """Whether a loader or a sampler is, by its name or that of the function that makes it, for an evaluation, or for a
     look at the data: `val_loader = ...`, `{"val": ...}`, a `return` in `test_dataloader`, any loader that is
-    not one of training data in `evaluate` or `plot_samples`, one of which only the first batch is looked at, one that
-    is only passed to functions that evaluate, `accuracy(model, train_loader)`. In which
-    order a network is evaluated, and what a worker draws, seldom matters.
+    not one of training data in `evaluate` or `plot_samples`, one of which only the first batch is looked at, one with
+    which nothing is trained, `accuracy(model, train_loader)`. In which order a network is evaluated, and what a worker
+    draws, seldom matters.
     """
     words, parents = function_words("says_evaluation"), parents_of(program.ev, facts)
     is_assigned = parents.target_of(call) is not None
     name = parents.target_name(call) if is_assigned else _name_around(parents, scope, call)
-    if _is_measured(program, facts, call):
+    if is_only_measured(program, facts, call):
         return True
     if function_words("means_training").search(name):
         return False
@@ -139,25 +139,6 @@ def _is_looked_at(program: Program, facts: ModuleFacts, call: tree.Call) -> bool
         and not any(is_step(inner) and any(branch == loop.site for branch, _ in path) for inner, path in scope.calls)
         for loop, scope in loops
     )
-
-
-def _is_measured(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
-    """Whether a loader is passed to functions that evaluate, by their names, and beside them only its length is asked:
-    `train_loader` in `compute_accuracy(model, train_loader)`.
-    """
-    uses = uses_of_its_name(program.ev, facts, call)
-    parents = parents_of(program.ev, facts)
-    callees = [_given_to(parents, use) for use, _ in uses or ()]
-    measures = function_words("evaluates")
-    evaluating = [name for name in callees if name is not None and measures.search(name)]
-    return bool(evaluating) and all(name == "len" or name in evaluating for name in callees)
-
-
-def _given_to(parents: Parents, use: tree.Name) -> str | None:
-    """The name of the function that a name is an argument of."""
-    arg = parents.of(use)
-    call = parents.of(arg) if isinstance(arg, tree.Arg) else arg
-    return called_name(call.func) if isinstance(call, tree.Call) and call.func is not use else None
 
 
 def _loop_over(parents: Parents, use: tree.Name) -> tree.For | None:
