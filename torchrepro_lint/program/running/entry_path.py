@@ -20,6 +20,7 @@ from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import runs_as_script
 from torchrepro_lint.program.seeds.first_weights import brings_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.switches.command_lines import command_line_calls, command_line_names, may_seed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -137,11 +138,12 @@ class EntryRun:
 
     @cached_property
     def seedings(self) -> list[Evidence]:
-        """The seeding calls of the program: those that its files hold and that something runs."""
+        """The seeding calls of the program: those that its files hold, and that more runs than the workers of loaders."""
         return [
             one
             for one in self.program.evidence
             if one.effect == "seed" and one.site.path in self.files and one.roots & self.files and self._comes_by(one)
+            if not is_for_workers_alone(self.program, one)
         ]
 
     def _comes_by(self, one: Evidence) -> bool:

@@ -26,7 +26,8 @@ from torchrepro_lint.program.running.training_hooks import is_training_hook
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.way_frames import may_come_through
 from torchrepro_lint.program.running.ways import Way, Waypoint
-from torchrepro_lint.program.seeds.seed_faults import is_for_workers_alone, is_stand_in
+from torchrepro_lint.program.seeds.seed_faults import is_stand_in
+from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
 

@@ -19,8 +19,6 @@ from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.running.ways import Way, Waypoint
-from torchrepro_lint.program.running.worker_names import is_for_workers
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
 from torchrepro_lint.program.seeds.given_back import is_given_back
@@ -29,9 +27,9 @@ from torchrepro_lint.program.seeds.overridden_seeds import is_overridden
 from torchrepro_lint.program.seeds.own_seeds import own_seeds
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.seeds.told_seeds import root_of, tells_seed
+from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone, runs_in_workers_alone
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.workers.worker_init import project_function
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -42,11 +40,9 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangingSeed",
     "changing_seeds",
-    "is_for_workers_alone",
     "is_innocent",
     "is_recorded",
     "is_stand_in",
-    "runs_in_workers",
     "wants_fresh_numbers",
 ]
 
@@ -80,7 +76,7 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
         fault = _fault(program, one)
         if fault is None or is_innocent(program, one):
             continue
-        if (fault.fallback and _is_told(program, fault)) or _is_made_in_init_functions(program, fault):
+        if (fault.fallback and _is_told(program, fault)) or _is_made_in_workers(program, fault):
             continue
         if fault.seeded is None and is_overridden(program, one):
             continue
@@ -183,9 +179,8 @@ def is_innocent(program: Program, one: Evidence) -> bool:
         return True
     if is_undone(program.ev, one.frame.scope, one.site.number) or is_given_back(program, one):
         return True
-    ways = ways_of(program, one)
-    return runs_in_workers(ways) or any(
-        _is_environment(program, waypoint.facts, waypoint.scope) for way in ways for waypoint in way
+    return is_for_workers_alone(program, one) or any(
+        _is_environment(program, waypoint.facts, waypoint.scope) for way in ways_of(program, one) for waypoint in way
     )
 
 
@@ -206,46 +201,10 @@ def _stored_attributes(facts: ModuleFacts) -> frozenset[tuple[str | None, str]]:
     return frozenset((root_of(target), target.attr) for target in stores if isinstance(target, tree.Attribute))
 
 
-def runs_in_workers(ways: tuple[Way, ...]) -> bool:
-    """Whether a place is part of a worker init function, by the names that say so: those have rules of their own."""
-    return any(
-        isinstance(waypoint.scope.node, tree.FunctionDef) and is_for_workers(waypoint.scope.node)
-        for way in ways
-        for waypoint in way
-    )
-
-
-def is_for_workers_alone(program: Program, one: Evidence) -> bool:
-    """Whether a seeding call is part of worker init functions, by their names or by the loaders that have them."""
-    return runs_in_workers(ways_of(program, one)) or is_of_init_functions(program, one)
-
-
-def is_of_init_functions(program: Program, one: Evidence) -> bool:
-    """Whether only functions seed here that loaders have as `worker_init_fn`, and that nothing else calls."""
-    none: frozenset[int] = frozenset()
-    functions = program.ev.remembered(("init-functions",), lambda: _init_functions(program), none)
-    return all(
-        any(id(waypoint.scope.node) in functions and _is_not_called(program, waypoint) for waypoint in way)
-        for way in ways_of(program, one)
-    )
-
-
-def _is_made_in_init_functions(program: Program, fault: ChangingSeed) -> bool:
-    """Whether the seed is made and set in functions that loaders have as `worker_init_fn`."""
-    if not is_of_init_functions(program, fault.seeding):
-        return False
-    ways = ways_of(program, fault.seeding)
-    return fault.source is None or any(waypoint.scope is fault.source.frame.scope for way in ways for waypoint in way)
-
-
-def _is_not_called(program: Program, waypoint: Waypoint) -> bool:
-    return not calling_places(program.ev, waypoint.facts, waypoint.scope)
-
-
-def _init_functions(program: Program) -> frozenset[int]:
-    given = (value for loader in program.loaders for value in loader.value("worker_init_fn"))
-    functions = (project_function(program.ev, value) for value in given)
-    return frozenset(id(function.node) for function in functions if function is not None)
+def _is_made_in_workers(program: Program, fault: ChangingSeed) -> bool:
+    """Whether a worker init function makes the seed, and passes it to a helper that seeds elsewhere as well."""
+    made = fault.source.frame if fault.source is not None else None
+    return made is not None and runs_in_workers_alone(program, made.facts, made.scope)
 
 
 def _is_environment(program: Program, facts: object, scope: Scope) -> bool:

@@ -31,7 +31,8 @@ from torchrepro_lint.program.running.training_hooks import is_called_out_of_sigh
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
 from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.seeds.kept_states import is_undone
-from torchrepro_lint.program.seeds.seed_faults import is_stand_in, runs_in_workers
+from torchrepro_lint.program.seeds.seed_faults import is_stand_in
+from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.switches.intent import Evidence, fetches_items, running_modules
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.rank_names import depends_on_rank
@@ -158,7 +159,7 @@ def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Eviden
     return [
         one
         for one in found
-        if not fetches_items(one.frame.scope) and not runs_in_workers(ways_of(program, one))
+        if not fetches_items(one.frame.scope) and not is_for_workers_alone(program, one)
         if program.is_test(facts.path) or not program.is_test(one.site.path)
     ]
 

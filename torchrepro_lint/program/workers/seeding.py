@@ -13,6 +13,7 @@ from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
@@ -30,9 +31,10 @@ __all__ = [
 
 
 def seeding_of(program: Program, loader: Loader) -> list[Evidence]:
-    """The calls that seed torch in the programs that make the loader."""
+    """The calls that seed torch in the programs that make the loader, and not in its workers alone."""
     found = program.evidence_in_programs_of(loader.frame)
-    return [one for one in found if one.effect == "seed" and "torch" in one.seeds]
+    seeds = (one for one in found if one.effect == "seed" and "torch" in one.seeds)
+    return [one for one in seeds if not is_for_workers_alone(program, one)]
 
 
 def numpy_seeding(program: Program, loader: Loader) -> Evidence | None:
