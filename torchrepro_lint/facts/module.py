@@ -48,9 +48,14 @@ class ModuleFacts:
     body: tree.Block
     _scopes: tuple[Scope, Callable[[object], Scope]] | None = field(default=None, repr=False)
 
+    @property
+    def in_cells(self) -> bool:
+        """Whether it is a notebook: its cells are run by hand."""
+        return self.path.suffix == ".ipynb"
+
     def _build(self) -> tuple[Scope, Callable[[object], Scope]]:
         if self._scopes is None:
-            self._scopes = build_scopes(self.body)
+            self._scopes = build_scopes(self.body, in_cells=self.in_cells)
         return self._scopes
 
     @property

@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.capture_steps import part_at
-from torchrepro_lint.facts.exits import exits_of
+from torchrepro_lint.facts.exits import beyond, exits_of
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
 from torchrepro_lint.facts.growing import entered, grown, included
-from torchrepro_lint.facts.scopes import Binding, Exit, Path, Scope, ScopeNode, Store
+from torchrepro_lint.facts.scopes import NEVER, Binding, Exit, Path, Scope, ScopeNode, Store
 
 __all__ = ["ELSEWHERE", "build_scopes"]
 
@@ -17,9 +17,9 @@ __all__ = ["ELSEWHERE", "build_scopes"]
 ELSEWHERE: Path = ((-1, "elsewhere"),)
 
 
-def build_scopes(body: tree.Block) -> tuple[Scope, Callable[[object], Scope]]:
-    """The module's scope, and a function from a scope-making node to its scope."""
-    builder = _Builder()
+def build_scopes(body: tree.Block, *, in_cells: bool = False) -> tuple[Scope, Callable[[object], Scope]]:
+    """The module's scope, and a function from a scope-making node to its scope. Cells are run below one that raises."""
+    builder = _Builder(in_cells)
     module = builder.build(body)
     by_node = builder.by_node
     return module, lambda node: by_node[id(node)]
@@ -28,7 +28,8 @@ def build_scopes(body: tree.Block) -> tuple[Scope, Callable[[object], Scope]]:
 class _Builder:
     """One walk over the statements of a module."""
 
-    def __init__(self) -> None:
+    def __init__(self, in_cells: bool) -> None:
+        self.in_cells = in_cells
         self.by_node: dict[int, Scope] = {}
         # How the blocks end, by the ids of their last statements: each `elif` would ask it of all that come after it.
         self.exits: dict[int, frozenset[Exit] | None] = {}
@@ -110,6 +111,8 @@ class _Builder:
         for statement in block:
             scope.note_statement(statement.site, path)
             self.statement(statement, scope, path)
+            if path or scope.parent is not None or not self.in_cells:
+                path = beyond(statement, path, self.exits)
 
     def arm(self, scope: Scope, branch: int, name: str, block: tree.Block, path: Path) -> None:
         exits = exits_of(block, self.exits)
@@ -274,7 +277,7 @@ class _Builder:
         self.bind(scope, statement.name, "function", statement, statement.site, path)
         inner = self.open(statement, scope, statement.name)
         self.params(statement.params, inner)
-        self.block(statement.body, inner, ())
+        self.block(statement.body, inner, tuple(arm for arm in path if arm[1] == NEVER))
 
     def class_(self, statement: tree.ClassDef, scope: Scope, path: Path) -> None:
         for decorator in statement.decorators:
@@ -283,7 +286,7 @@ class _Builder:
             self.expression(base.value, scope, path)
         self.bind(scope, statement.name, "class", statement, statement.site, path)
         inner = self.open(statement, scope, statement.name)
-        self.block(statement.body, inner, ())
+        self.block(statement.body, inner, tuple(arm for arm in path if arm[1] == NEVER))
 
     def defaults(self, params: tuple[tree.Param, ...], scope: Scope, path: Path) -> None:
         for param in params:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias, Union
+from typing import Final, Literal, TypeAlias, Union
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, held_by, last_site, walk
@@ -22,6 +22,7 @@ from torchrepro_lint.facts.growing import no_entries
 __all__ = [
     "END",
     "MAX_BINDINGS",
+    "NEVER",
     "Binding",
     "Exit",
     "Path",
@@ -38,6 +39,9 @@ Path: TypeAlias = tuple[tuple[int, str], ...]
 
 #: How an arm ends that never falls through to what is after it.
 Exit: TypeAlias = Literal["leaves", "break", "continue"]
+
+#: The arm of what is after a statement that always leaves the block: `sys.exit()`, and code below it.
+NEVER: Final = "never"
 
 MAX_BINDINGS = 200  # that reach one use: past them, what it is stays unknown
 END = 1 << 60  # a use "at the end of the scope"

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import NEVER, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.chances import decided, truth_of_draw
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.inner_tests import tests_inside
@@ -248,6 +248,8 @@ def _exits(scope: Scope) -> Iterator[tuple[int, str, ArmPath]]:
 
 
 def _decide_arm(ev: Evaluator, branch: int, arm: str, frame: Frame) -> bool | None:
+    if arm == NEVER:
+        return False
     statement = frame.scope.branches.get(branch)
     match statement:
         case tree.If(test=test):

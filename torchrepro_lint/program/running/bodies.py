@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.exits import exits_of, swallows
 from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.program.evaluation.chances import gives_one_number, has_no_choice, is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
@@ -108,7 +109,7 @@ class BodyWalker(ABC):
         for statement in block:
             if out.thin_out():
                 self.ev.leave_out()
-            if self._statement(statement, frame, out):
+            if self._statement(statement, frame, out) and (frame.scope.parent is not None or not frame.facts.in_cells):
                 return True
         return False
 
@@ -139,12 +140,11 @@ class BodyWalker(ABC):
                     for value in ordered(self.ev.values(context, frame)):
                         if isinstance(value, Instance):
                             out.extend(self.calling(self.ev.attribute(value, "__enter__"), Arguments()))
-                return self._block(body, frame, out)
+                return self._block(body, frame, out) and not any(swallows(context) for context, _ in items)
             case tree.Try(body=body, handlers=handlers, orelse=orelse, final=final):
                 left = self._block(body, frame, out) or self._block(orelse, frame, out)
-                for handler in handlers:
-                    self._block(handler.body, frame, out)
-                return self._block(final, frame, out) or (left and not handlers)
+                ends = [self._block(handler.body, frame, out) for handler in handlers]
+                return self._block(final, frame, out) or (left and all(ends))
             case tree.Match(subject=subject, cases=cases):
                 self._expression(subject, frame, out)
                 for index, case in enumerate(cases):
@@ -166,6 +166,7 @@ class BodyWalker(ABC):
             case _ if not decides_nothing(self.ev, statement, frame):
                 for expression in _evaluated(statement):
                     self._expression(expression, frame, out)
+                return exits_of((statement,), {}) is not None
         return False
 
     def _expression(self, root: tree.Expr, frame: Frame, out: Found) -> None:

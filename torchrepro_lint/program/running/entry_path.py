@@ -138,7 +138,7 @@ class EntryRun:
 
     @cached_property
     def seedings(self) -> list[Evidence]:
-        """The seeding calls of the program: those that its files hold, and that more runs than the workers of loaders."""
+        """The seeding calls of the program: those that its files hold, and that not only workers of loaders run."""
         return [
             one
             for one in self.program.evidence

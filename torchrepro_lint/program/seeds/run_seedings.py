@@ -24,8 +24,8 @@ from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in
-from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
+from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
 

@@ -20,8 +20,8 @@ __all__ = ["is_for_workers_alone", "runs_in_workers_alone"]
 
 
 def is_for_workers_alone(program: Program, one: Evidence) -> bool:
-    """Whether only worker init functions run a seeding call: each way to it leads through one. A helper that the program
-    calls as well seeds both.
+    """Whether only worker init functions run a seeding call: each way to it leads through one. A helper that the
+    program calls as well seeds both.
     """
     return all(
         any(runs_in_workers_alone(program, waypoint.facts, waypoint.scope) for waypoint in way)

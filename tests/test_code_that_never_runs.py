@@ -1,0 +1,88 @@
+"""What stands below a statement that always leaves the block is never run, and nothing is reported there."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from torchrepro_lint.engine import check
+
+_HEAD = """\
+import contextlib
+import os
+import sys
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(0)
+
+
+class Items(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.random.rand()
+
+"""
+_BELOW = """\
+loader = DataLoader(Items(), num_workers=2, shuffle=True)
+for epoch in range(3):
+    torch.manual_seed(0)
+    np.random.rand()
+    for batch in loader:
+        print(batch)
+"""
+_ALL = ["TRL101", "TRL502", "TRL506"]
+_LEAVES = {
+    "exit": "exit()",
+    "quit": "quit(1)",
+    "sys.exit": "sys.exit('done')",
+    "os._exit": "os._exit(0)",
+    "SystemExit": "raise SystemExit",
+    "both arms": "if len(sys.argv) > 1:\n    sys.exit(1)\nelse:\n    raise ValueError",
+    "both parts of a try": "try:\n    sys.exit(1)\nexcept OSError:\n    raise",
+}
+_GOES_ON = {
+    "an option": "if len(sys.argv) > 1:\n    sys.exit(1)",
+    "an exception that is passed over": "with contextlib.suppress(SystemExit):\n    sys.exit(1)",
+    "an exception that is caught": "try:\n    sys.exit(1)\nexcept SystemExit:\n    pass",
+    "a function that is passed on": "print(sys.exit)",
+}
+
+
+def _indented(text: str) -> str:
+    return "".join(f"    {line}\n" for line in text.splitlines())
+
+
+def _codes(write, text: str) -> list[str]:
+    report = check([write({"torchrepro-lint.toml": "", "train.py": text})])
+    return sorted({one.code for one in report.findings})
+
+
+@pytest.mark.parametrize("how", _LEAVES)
+def test_nothing_is_reported_below_what_leaves(how: str, write) -> None:
+    leaves = _LEAVES[how]
+    assert _codes(write, f"{_HEAD}\n{leaves}\n{_BELOW}") == []
+    assert _codes(write, f"{_HEAD}\ndef main():\n{_indented(leaves)}{_indented(_BELOW)}\nmain()\n") == []
+    assert _codes(write, f"{_HEAD}\n{leaves}\ndef main():\n{_indented(_BELOW)}\nmain()\n") == []
+
+
+@pytest.mark.parametrize("how", _GOES_ON)
+def test_what_may_go_on_is_reported(how: str, write) -> None:
+    assert _codes(write, f"{_HEAD}\n{_GOES_ON[how]}\n{_BELOW}") == _ALL
+
+
+def test_a_loop_goes_on_after_what_leaves_one_of_its_turns(write) -> None:
+    text = f"{_HEAD}\nfor name in sys.argv:\n    continue\n    np.random.rand()\n{_BELOW}"
+    assert _codes(write, text) == _ALL
+
+
+def test_cells_are_run_by_hand_below_one_that_raises(write) -> None:
+    cells = [_HEAD, "raise SystemExit('stop here')", _BELOW]
+    made = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": c} for c in cells]
+    text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    report = check([write({"torchrepro-lint.toml": "", "train.ipynb": text})])
+    assert sorted({one.code for one in report.findings}) == _ALL
