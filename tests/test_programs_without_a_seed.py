@@ -10,6 +10,7 @@ import pytest
 
 from torchrepro_lint.cli import main
 from torchrepro_lint.commands.explain import explain
+from torchrepro_lint.commands.report import report as report_command
 from torchrepro_lint.engine import check
 from torchrepro_lint.flake8_plugin import Plugin
 from torchrepro_lint.settings import SettingsOverride
@@ -32,6 +33,12 @@ def project(write, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def codes(root: Path, override: SettingsOverride | None = None) -> list[str]:
     return [one.code for one in check([root], override).findings]
+
+
+def overview(root: Path) -> str:
+    written = root.parent / "report.md"
+    assert report_command([str(root), "--output", str(written)]) == 0
+    return written.read_text()
 
 
 def test_the_run_ends_with_a_line_about_them(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -146,7 +153,9 @@ loader = DataLoader(data, shuffle=True)
     [
         ("random.seed(0)\nrandom.shuffle(files)", []),
         ("np.random.seed(0)\norder = np.random.permutation(16)", []),
-        ("torch.manual_seed(0)\nfirst, second = random_split(data, [8, 8])", []),
+        ("torch.manual_seed(0)\nfirst, second = random_split(data, [8, 8])", ["TRL201"]),
+        ("net = torch.nn.Linear(1, 1)\ntorch.manual_seed(0)\nfirst, second = random_split(data, [8, 8])", []),
+        ("def parts():\n    torch.manual_seed(0)\n    return random_split(data, [8, 8])\nfirst, second = parts()", []),
         ("random.seed(0)\nnp.random.seed(0)\nrandom.shuffle(files)", ["TRL201"]),
         ("random.seed(0)\nprint(files)\nrandom.shuffle(files)", ["TRL201"]),
         ("torch.manual_seed(int(sys.argv[1]))\nfirst, second = random_split(data, [8, 8])", ["TRL201"]),
@@ -159,7 +168,25 @@ loader = DataLoader(data, shuffle=True)
 )
 def test_a_constant_right_before_one_draw_is_the_seed_of_that_draw(write, seed: str, found: list[str]) -> None:
     root = write({"torchrepro-lint.toml": "", "train.py": _SPLIT.format(seed=seed)})
-    assert codes(root, {"select": ("TRL",), "ignore": ("TRL502",)}) == found
+    assert codes(root, {"ignore": ("TRL502",)}) == found
+    document = overview(root)
+    seeds_nothing = "| seeds nothing for its run |" in document
+    assert seeds_nothing is not bool(found)
+    assert ("1 of 1 program seeds nothing" in document) is seeds_nothing
+    assert ("| Random seeds are set | no |" in document) is seeds_nothing
+    assert ("(not for the run)" in document) is seeds_nothing
+
+
+def test_the_report_counts_the_programs_that_the_last_line_counts(write) -> None:
+    quiet = "import torch\n\nprint(torch.ones(1))\n"
+    helper = "from torch.utils.data import DataLoader\n\n\ndef load(data):\n    return DataLoader(data, shuffle=True)\n"
+    root = write({"torchrepro-lint.toml": "", "train.py": LOADER, "show.py": quiet, "helper.py": helper})
+    programs = [path.name for path in check([root]).left.programs]
+    document = overview(root)
+    assert programs == ["train.py"]
+    assert "1 of 2 programs seeds nothing" in document
+    assert document.count("| seeds nothing for its run |") == 1
+    assert document.count("| seeds nothing for its run, and nothing was found that a seed would change |") == 1
 
 
 _ORDER = """\

@@ -12,6 +12,7 @@ from pathlib import Path
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import is_run_seed
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.regular_files import read_if_there
@@ -39,7 +40,7 @@ def checklist(
         _training_code(starts),
         _commands(program.root, starts),
         _splits(found),
-        _seeds(evidence, found),
+        _seeds([one for one in evidence if one.effect == "seed" and is_run_seed(program, one)], found),
         (_NEURIPS, "Error bars: how many runs, and what varies between them", "not in the code", "say it in the paper"),
         (_REPRODUCIBILITY, "Computing infrastructure, and run time", "not in the code", "say it in the paper"),
     ]
@@ -78,12 +79,12 @@ def _splits(findings: list[Finding]) -> Item:
     return _NEURIPS, question, "yes", "no split or order was seen that changes between runs"
 
 
-def _seeds(evidence: Sequence[Evidence], findings: list[Finding]) -> Item:
+def _seeds(seeded: Sequence[Evidence], findings: list[Finding]) -> Item:
+    """`seeded` are the calls that seed a whole run."""
     question = "Random seeds are set"
-    seeded = [one for one in evidence if one.effect == "seed"]
     open_seeds = [one for one in findings if one.code.startswith("TRL5")]
     if not seeded:
-        return _NEURIPS, question, "no", "nothing is seeded"
+        return _NEURIPS, question, "no", "nothing is seeded for a whole run"
     if open_seeds:
         return _NEURIPS, question, "partly", f"{counted(len(open_seeds), 'finding')} about seeds"
     return _NEURIPS, question, "yes", ", ".join(dict.fromkeys(one.name for one in seeded))

@@ -14,6 +14,7 @@ from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Values
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import is_run_seed
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.unresolved import reason
@@ -184,7 +185,8 @@ class _View:
             yield f"{run.name} seeds nothing" + ("" if run.is_complete else " that could be followed")
 
     def _seeding(self) -> str:
-        found = [self._at(one.site) for one in seeding_of(self.program, self.loader)]
+        seeds = ((one, is_run_seed(self.program, one)) for one in seeding_of(self.program, self.loader))
+        found = [self._at(one.site) + ("" if own else " (not for the run)") for one, own in seeds]
         if found:
             return ", ".join(dict.fromkeys(found[:_SHOWN]))
         if self._is_made_in_sight():

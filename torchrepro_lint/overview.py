@@ -21,7 +21,7 @@ from torchrepro_lint.loader_view import summarised
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import wants_to_repeat
+from torchrepro_lint.program.repetition import is_run_seed, wants_to_repeat
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.switches.environment import is_set_outside, settings_of
 from torchrepro_lint.program.switches.intent import Evidence
@@ -32,7 +32,7 @@ from torchrepro_lint.report.rule_pages import rule_url
 from torchrepro_lint.report.source_links import SourceLinks
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.target import described
-from torchrepro_lint.verdict import Subject, Verdict, subjects
+from torchrepro_lint.verdict import Subject, Verdict, subjects, without_seed
 
 __all__ = ["Found", "overview_of"]
 
@@ -159,30 +159,38 @@ def _by_family(findings: Iterable[Finding]) -> Counter[str]:
 
 
 def _programs(found: Found) -> Section:
-    program = found.program
-    rows = tuple(
-        (
-            found.at(one.site),
-            "shows that it wants to repeat" if wants_to_repeat(program, one.path) else "seeds nothing for its run",
-        )
-        for one in entry_points(program)
-        if one.path in found.files
-    )
+    program, starts = found.program, {one.path: found.at(one.site) for one in entry_points(found.program)}
+    unseeded = without_seed(found.findings)
+    starts |= {path: link(found.texts.name(path), found.links.line(path, 1)) for path in unseeded if path not in starts}
+    rows = tuple((at, _shown_by(program, path, unseeded)) for path, at in starts.items() if path in found.files)
     paragraphs = () if rows else ("No program starts in these files.",)
     return Section("Programs", paragraphs, Table(("starts at", "what its seeds and switches show"), rows))
 
 
+def _shown_by(program: Program, path: Path, unseeded: Collection[Path]) -> str:
+    if path not in unseeded and wants_to_repeat(program, path):
+        return "shows that it wants to repeat"
+    return "seeds nothing for its run" + (
+        "" if path in unseeded else ", and nothing was found that a seed would change"
+    )
+
+
 def _seeds(found: Found, evidence: Sequence[Evidence]) -> Section:
-    seeds = [one for one in evidence if one.effect == "seed"]
+    seeds = [(one, is_run_seed(found.program, one)) for one in evidence if one.effect == "seed"]
     rows = []
     for rng, title in _RNGS.items():
-        places = [f"{one.name} at {found.at(one.site)}" for one in seeds if rng in one.seeds]
-        rows.append((title, "; ".join(dict.fromkeys(places)) or "not seeded"))
-    others = sorted({rng for one in seeds for rng in one.seeds} - _RNGS.keys())
+        rows.append((title, _seeded_by(found, seeds, rng) or "not seeded"))
+    others = sorted({rng for one, _ in seeds for rng in one.seeds} - _RNGS.keys())
     for rng in others:
-        places = [f"{one.name} at {found.at(one.site)}" for one in seeds if rng in one.seeds]
-        rows.append((rng, "; ".join(dict.fromkeys(places))))
+        rows.append((rng, _seeded_by(found, seeds, rng)))
     return Section("Random number generators", (), Table(("generator", "seeded by"), tuple(rows)))
+
+
+def _seeded_by(found: Found, seeds: Sequence[tuple[Evidence, bool]], rng: str) -> str:
+    """The places that seed a generator, those for the whole run first."""
+    ordered = sorted((pair for pair in seeds if rng in pair[0].seeds), key=lambda pair: not pair[1])
+    places = [f"{one.name} at {found.at(one.site)}" + ("" if own else " (not for the run)") for one, own in ordered]
+    return "; ".join(dict.fromkeys(places))
 
 
 def _switches(found: Found, evidence: Sequence[Evidence]) -> Section:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
@@ -11,11 +12,11 @@ from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.program.evaluation.values import UNKNOWN
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import wants_to_repeat
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.source.discovery import in_order
 
-__all__ = ["Subject", "Verdict", "subjects"]
+__all__ = ["Subject", "Verdict", "subjects", "without_seed"]
 
 Verdict = Literal["controlled", "not controlled", "cannot be told"]
 
@@ -40,7 +41,7 @@ def subjects(
         found.setdefault(finding.code[:4], []).append(finding)
     switches = {one.effect for one in evidence if one.effect != "seed" and one.level is not None}
     return [
-        _seeds(program, files, found.get("TRL5", [])),
+        _seeds(program, files, found),
         _workers(program, files, found.get("TRL1", [])),
         _order(found.get("TRL2", [])),
         _switches(switches, found.get("TRL3", [])),
@@ -55,17 +56,28 @@ def _of(found: list[Finding]) -> str:
     return f"{counted(len(found), 'finding')}: {codes}"
 
 
-def _seeds(program: Program, files: Collection[Path], found: list[Finding]) -> Subject:
+def without_seed(findings: Iterable[Finding]) -> list[Path]:
+    """The programs that seed nothing for their runs although something was found that a seed decides: those that the
+    last line of a check counts.
+    """
+    return in_order({path for finding in findings for path in finding.left_to_strict or ()})
+
+
+def _seeds(program: Program, files: Collection[Path], by_family: Mapping[str, list[Finding]]) -> Subject:
     name = "Seeds of the program"
+    unseeded = [path for path in without_seed(chain(*by_family.values())) if path in files]
+    starts = in_order({*(one.path for one in entry_points(program) if one.path in files), *unseeded})
+    why = []
+    if unseeded:
+        what = "seeds" if len(unseeded) == 1 else "seed"
+        why.append(f"{len(unseeded)} of {counted(len(starts), 'program')} {what} nothing")
+    found = by_family.get("TRL5", [])
     if found:
-        return Subject(name, "not controlled", _of(found))
-    starts = list(dict.fromkeys(one.path for one in entry_points(program) if one.path in files))
+        why.append(_of(found))
+    if why:
+        return Subject(name, "not controlled", "; ".join(why))
     if not starts:
         return Subject(name, "cannot be told", "no program starts in these files")
-    unseeded = sum(not wants_to_repeat(program, path) for path in starts)
-    if unseeded:
-        what = "seeds" if unseeded == 1 else "seed"
-        return Subject(name, "not controlled", f"{unseeded} of {counted(len(starts), 'program')} {what} nothing")
     return Subject(name, "controlled", "each program seeds what it was seen to draw from")
 
 

@@ -38,6 +38,7 @@ __all__ = [
     "is_left_to_the_callers",
     "is_never_run",
     "is_of_a_self_test",
+    "is_run_seed",
     "left_to_strict",
     "only_evaluates",
     "wants_to_repeat",
@@ -226,4 +227,10 @@ def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:
 
 def _is_wish(program: Program, one: Evidence) -> bool:
     """Whether a switch asks for determinism, or a seed is the run's."""
-    return is_for_the_run(program, one) if one.effect == "seed" else one.level is not None
+    return is_run_seed(program, one) if one.effect == "seed" else one.level is not None
+
+
+def is_run_seed(program: Program, one: Evidence) -> bool:
+    """Whether a call seeds a whole run, as a question of its own."""
+    program.ev.begin_question()
+    return is_for_the_run(program, one)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_walk import training_steps
+from torchrepro_lint.program.running.started_by_scripts import is_started_by_a_script
 from torchrepro_lint.program.running.statements import own_statements
 from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.seeds.given_back import is_given_back
@@ -34,8 +35,6 @@ if TYPE_CHECKING:
 
 __all__ = ["is_for_the_run", "is_of_a_framework"]
 
-#: Functions whose argument is what a script does: `sys.exit(main())`, `asyncio.run(main())`.
-_STARTERS: Final = frozenset({"exit", "run"})
 #: The generators whose first state is another one in every run, also if nothing seeds them.
 _SEED_THEMSELVES: Final = frozenset({"python", "numpy"})
 
@@ -111,7 +110,7 @@ def _says_so(program: Program, one: Evidence, places: Sequence[Way]) -> bool:
         return False
     if function_words("sets_up_a_run").search(name) is not None:
         return True
-    return any(map(_is_started_by_a_script, places)) or _only_seeds(program, one, scope.node)
+    return any(map(is_started_by_a_script, places)) or _only_seeds(program, one, scope.node)
 
 
 def _is_for_a_missing_file(way: Way) -> bool:
@@ -122,27 +121,6 @@ def _is_for_a_missing_file(way: Way) -> bool:
     asked = walk([outer.test for outer in around if isinstance(outer, tree.If)])
     words = method_words("asks_for_a_file")
     return any(isinstance(one, tree.Call) and called_name(one.func) in words for one in asked)
-
-
-def _is_started_by_a_script(way: Way) -> bool:
-    """Whether the body of a module runs the function for what it does, and not for what it gives: `main()` under the
-    guard, `sys.exit(main())`, `mp.spawn(work, nprocs=2)`.
-    """
-    if len(way) != 2 or way[1].scope.parent is not None:
-        return False
-    return any(
-        way[1].site in _started(one.value)
-        for one in own_statements(way[1].facts.body)
-        if isinstance(one, tree.ExprStmt) and isinstance(one.value, tree.Call)
-    )
-
-
-def _started(call: tree.Call) -> Iterator[int]:
-    """The sites of what a call that is a statement runs: itself, and functions that it is passed."""
-    yield call.site
-    for arg in call.args:
-        if isinstance(arg.value, tree.Name | tree.Attribute) or called_name(call.func) in _STARTERS:
-            yield arg.value.site
 
 
 def _only_seeds(program: Program, one: Evidence, function: tree.FunctionDef) -> bool:

@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.ops.tensor_values import is_network
 from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.permutations import is_parted, uses_below
 from torchrepro_lint.program.running.blocks import expressions_in
@@ -19,7 +20,9 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.started_by_scripts import is_started_by_a_script
 from torchrepro_lint.program.running.statements import block_of
+from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -56,17 +59,31 @@ def _chooses_some(program: Program, one: Evidence, node: object) -> bool:
 
 def is_for_the_next_draw(program: Program, one: Evidence) -> bool:
     """Whether a constant stands alone as a seed right before a shuffle, a permutation or a split by `random_split`: it
-    keeps that one draw, and does not say that the run is to be repeated.
+    keeps that one draw, and does not say that the run is to be repeated. One of torch in the script itself, before any
+    network is made, is also followed by all that comes after.
     """
     if one.value is None or not isinstance(one.node, tree.Call):
         return False
     values = program.ev.values(one.value, one.frame)
     if not values or not all(isinstance(value, Constant) for value in values):
         return False
+    if "torch" in one.seeds and _is_first_of_a_script(program, one):
+        return False
     parents = parents_of(program.ev, one.frame.facts)
     below = _below_a_lone_seed(program, one, parents)
     calls = [node for node in walk(list(expressions_in(below))) if isinstance(node, tree.Call)]
     return any(_orders_by_it(program, one, call) or ("torch" in one.seeds and _splits_by_torch(call)) for call in calls)
+
+
+def _is_first_of_a_script(program: Program, one: Evidence) -> bool:
+    """Whether a seed stands in the body of a script or in the function that it starts, and no network is made above it
+    there.
+    """
+    scope = one.frame.scope
+    if scope.parent is not None and not any(map(is_started_by_a_script, ways_of(program, one))):
+        return False
+    above = [call for call, _ in scope.calls if call.site < one.site.number]
+    return not any(is_network(program.ev, value) for call in above for value in program.ev.values(call, one.frame))
 
 
 def is_right_above(program: Program, one: Evidence, call: tree.Call) -> bool:
