@@ -139,6 +139,11 @@ TEXTS: dict[str, tuple[int, Callable[[int], str]]] = {
         100,
         lambda count: "if " + " or ".join(f"a == {i}" for i in range(count)) + ":\n    torch.manual_seed(0)\n" + HELD + LOADER,
     ),
+    "sets of functions": (
+        20,
+        repeated("def f$(words):\n    s = set(words.split())\n    return {w: k for k, w in enumerate(s)}\n"),
+    ),
+    "loaders on one line": (10, lambda count: HELD + "; ".join([LOADER.strip()] * count)),
     "switches in functions": (
         100,
         repeated(

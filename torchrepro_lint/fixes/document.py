@@ -54,6 +54,7 @@ class Document:
         self._line_length = line_length
         self._made: dict[Callable[[Document], object], object] = {}
         self._by_span: dict[type[cst.CSTNode], dict[tuple[int, int], cst.CSTNode]] = {}
+        self._comments: dict[int, tuple[cst.Comment, ...]] = {}
 
     @cached_property
     def lines(self) -> LineTable:
@@ -195,6 +196,12 @@ class Document:
         if isinstance(node, cst.BaseStatement):
             return node
         return next(outer for outer in self.ancestors(node) if isinstance(outer, cst.BaseStatement))
+
+    def comments(self, statement: cst.BaseStatement) -> tuple[cst.Comment, ...]:
+        """The comments of a statement: found once, since many calls may be in one."""
+        if id(statement) not in self._comments:
+            self._comments[id(statement)] = tuple(comments_in(statement))
+        return self._comments[id(statement)]
 
     def top_level_statement(self, node: cst.CSTNode) -> cst.BaseStatement:
         """The statement of the module's own body in which a node is."""

@@ -18,7 +18,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.fixes.above_arms import above_the_arms
 from torchrepro_lint.fixes.arms import made_instead
-from torchrepro_lint.fixes.document import Document, comments_in
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generators import alike_calls, calls_that_want_one, lacks_one, that_want_one
 from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.passed_arguments import given, is_given
@@ -55,7 +55,7 @@ _LEFT_OUT = re.compile(r"\b(?:generator|worker_init_fn)\s*=")
 
 def is_left_out(document: Document, call: cst.Call) -> bool:
     """Whether the author has commented such an argument out, in the call or behind it: `..., True)  # generator=g)`."""
-    return any(_LEFT_OUT.search(one.value) for one in comments_in(document.statement(call)))
+    return any(_LEFT_OUT.search(one.value) for one in document.comments(document.statement(call)))
 
 
 def is_a_bare_number(

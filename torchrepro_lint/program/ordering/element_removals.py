@@ -20,7 +20,7 @@ def does_without_a_number(parents: Parents, node: tree.Expr) -> bool:
     match parents.target_of(node):
         case tree.Name(id=name) as target:
             function = parents.function(target)
-            uses = (use for use in parents.names.get(name, ()) if parents.function(use) is function)
+            uses = (use for use in parents.names_in(name, function) if parents.function(use) is function)
             return any(_is_rid_of_a_number(parents, use) for use in uses)
     return False
 

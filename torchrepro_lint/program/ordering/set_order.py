@@ -90,7 +90,11 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             for whole in _made_of(program, one):
                 if (ordered := _ordered(program, facts, whole)) is not None:
                     found.setdefault(whole.site, ordered)
-        yield from (found[number] for number in sorted(found) if not _is_spoken_of(program, found[number], found))
+        by_name: dict[str, list[OrderedSet]] = {}
+        for one in found.values():
+            if (name := _name_of(program, one)) is not None:
+                by_name.setdefault(name, []).append(one)
+        yield from (found[at] for at in sorted(found) if not _is_spoken_of(program, found[at], found, by_name))
     yield from _found_back(program, unseen)
 
 
@@ -142,12 +146,21 @@ def _made_of(program: Program, one: OrderedSet) -> Iterator[tree.Expr]:
                     yield whole
 
 
-def _is_spoken_of(program: Program, one: OrderedSet, found: Mapping[int, OrderedSet]) -> bool:
+def _name_of(program: Program, one: OrderedSet) -> str | None:
+    """The name that is given to a set."""
+    target = parents_of(program.ev, one.facts).target_of(one.node)
+    return target.id if isinstance(target, tree.Name) else None
+
+
+def _is_spoken_of(
+    program: Program, one: OrderedSet, found: Mapping[int, OrderedSet], by_name: Mapping[str, Sequence[OrderedSet]]
+) -> bool:
     """Whether the set is kept and its order goes on through other sets alone that are found, or they fill it."""
-    others = [other for other in found.values() if other is not one]
-    if one.at_once or not others:
+    if one.at_once or len(found) == 1:
         return False
-    if any(_is_grown_of(program, one, other) for other in others):
+    others = [other for other in found.values() if other is not one]
+    name = _name_of(program, one)
+    if name is not None and any(_is_grown_of(program, one, other, name) for other in by_name[name]):
         return True  # `words = words.union(line.split())`
     made = list(_made_of(program, one))
     filling = [other for other in others if other.node not in made]
@@ -156,17 +169,13 @@ def _is_spoken_of(program: Program, one: OrderedSet, found: Mapping[int, Ordered
     return find_sink(program, one.facts, one.node, of_set=True, but=[other.node for other in others]) is None
 
 
-def _is_grown_of(program: Program, one: OrderedSet, other: OrderedSet) -> bool:
-    """Whether a set is made of what has its name, which began as the other, and decides the same."""
-    parents = parents_of(program.ev, one.facts)
-    name, began = parents.target_of(one.node), parents.target_of(other.node)
-    if not isinstance(name, tree.Name) or not isinstance(began, tree.Name) or name.id != began.id:
-        return False
+def _is_grown_of(program: Program, one: OrderedSet, other: OrderedSet, name: str) -> bool:
+    """Whether a set is made of what has its name, which began as the other of that name, and decides the same."""
     return (
         other.node.site < one.node.site
         and one.sink.chain[-1] == other.sink.chain[-1]
         and scope_around(program, one.facts, one.node) is scope_around(program, other.facts, other.node)
-        and any(isinstance(part, tree.Name) and part.id == name.id for part in walk([one.node]))
+        and any(isinstance(part, tree.Name) and part.id == name for part in walk([one.node]))
     )
 
 
