@@ -97,6 +97,27 @@ UNSAFE["a number that tells loaders of two functions apart"] = (
 )
 
 
+UNSAFE["one of two trainings in the same words, of which the other runs in each epoch"] = (
+    """
+    def plain(data):
+        loader = DataLoader(data, batch_size=2, shuffle=True)
+        print(*loader)
+
+
+    class Robust:
+        def train(self, data):
+            loader = DataLoader(data, batch_size=2, shuffle=True)
+            print(*loader)
+
+
+    plain(data)
+    for epoch in range(3):
+        Robust().train(data)
+    """,
+    1,
+)
+
+
 UNSAFE["for its workers alone, beside a loader with a sampler"] = (
     """
     class Noisy(Dataset):

@@ -320,8 +320,10 @@ def asks_for_generator(program: Program, loader: Loader) -> bool:
     """Whether a loader without a generator is one of those of which TRL201 speaks: none of an evaluation, unless that
     is asked for.
     """
+    if has_generator(loader) or any(manager.order for manager, _ in managing(program, loader)):
+        return False
     is_reported = program.strict or program.is_chosen("TRL201", "dataloader-without-generator")
-    return not has_generator(loader) and (is_reported or not is_of_an_evaluation(program, loader))
+    return is_reported or not is_of_an_evaluation(program, loader)
 
 
 def _subclass_takes(program: Program, loader: Loader, wanted: list[str]) -> bool:

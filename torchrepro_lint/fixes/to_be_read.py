@@ -11,6 +11,7 @@ Whoever reads that the first loader has a generator takes the function for repea
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 import libcst as cst
@@ -133,11 +134,23 @@ def _lacks_one(call: cst.Call) -> bool:
     return given(call, "generator", torch_position("generator")) is None
 
 
+def _twins(document: Document, call: cst.Call, known: KnownLoaders) -> Iterator[cst.Call]:
+    """The other loaders of a file that draw and lack a generator, and that other functions make in the same words."""
+    text, function = document.text_of(call), document.function(call)
+    for one in document.nodes(cst.Call):
+        if one is not call and document.function(one) is not function and document.text_of(one) == text:
+            if known.is_known(one) and not known.is_idle(one) and _lacks_one(one):
+                yield one
+
+
 def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> bool:
     """Whether the function around a call makes another loader that draws and that no safe fix gives a generator; also
     one that no call in sight comes to, as in the arm of an `if` for other arguments. Where the call has no order to
-    draw, and gets a generator for its workers alone, a loader with a sampler counts as well.
+    draw, and gets a generator for its workers alone, a loader with a sampler counts as well. Of the other functions of
+    the file, those count that make one in the same words: whoever compares them wants them alike.
     """
+    if any(known.safety(one) is not Applicability.SAFE for one in _twins(document, call, known)):
+        return True
     made = document.text_of(call.func)
     function = document.function(call)
     shuffle = given(call, "shuffle")

@@ -26,7 +26,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation", "loops_over", "restart_over"]
+__all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation", "restart_over"]
 
 _LOOP: Final = re.compile(rb"for ")
 _ITERATOR: Final = re.compile(rb"iter\(")
@@ -81,14 +81,6 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
             if around:
                 return EpochLoop(place.node, place.facts, _of_loader(around, loader))
     return None
-
-
-def loops_over(program: Program, site: Site) -> list[tuple[ModuleFacts, Scope, tree.For | tree.Call]]:
-    """The `for` loops over a loader that is made at a place, and the calls in loops that make iterators over it, in the
-    files of its programs.
-    """
-    paths = program.imports.ordered(program.imports.together(site.path))
-    return [(one.facts, one.scope, one.node) for path in paths for one in _iterations(program, path).get(site, ())]
 
 
 def _iterations(program: Program, path: Path) -> dict[Site, list[_Iteration]]:

@@ -101,9 +101,10 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     draws, seldom matters.
     """
     words, parents = function_words("says_evaluation"), parents_of(program.ev, facts)
-    is_assigned = parents.target_of(call) is not None
-    name = parents.target_name(call) if is_assigned else _name_around(parents, scope, call)
-    if is_only_measured(program, facts, call):
+    chosen = _chosen(parents, call)
+    is_assigned = parents.target_of(chosen) is not None
+    name = parents.target_name(chosen) if is_assigned else _name_around(parents, scope, chosen)
+    if is_only_measured(program, facts, scope, call):
         return True
     if function_words("means_training").search(name):
         return False
@@ -114,7 +115,15 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     return _is_evaluation(facts, scope) or _is_looked_at(program, facts, call)
 
 
-def _name_around(parents: Parents, scope: Scope, call: tree.Call) -> str:
+def _chosen(parents: Parents, call: tree.Call) -> tree.Expr:
+    """The conditional expression of which a call is an arm: `DataLoader(...) if files else None`."""
+    node: tree.Expr = call
+    while isinstance(above := parents.of(node), tree.Conditional) and node is not above.test:
+        node = above
+    return node
+
+
+def _name_around(parents: Parents, scope: Scope, call: tree.Expr) -> str:
     """The key under which a call stands in a dict, `{"val": DataLoader(...)}`, or the function that returns it."""
     match parents.of(call):
         case tree.Return():

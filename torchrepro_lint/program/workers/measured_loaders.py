@@ -12,16 +12,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering.epoch_loops import loops_over
+from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.never_read import uses_of_its_name
-from torchrepro_lint.program.running.parents import Node, Parents, parents_of
-from torchrepro_lint.program.running.written_arguments import written_argument
+from torchrepro_lint.program.running.parents import Node, parents_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -39,23 +37,33 @@ _AROUND: Final = frozenset({"enumerate", "tqdm", "zip", "track"})
 _EVALUATING: Final = frozenset({"eval", "no_grad", "inference_mode"})
 
 
-def is_only_measured(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
-    """Whether each use of the loader that a call makes is in sight, one at least goes through it, and all that do so
-    measure: they are in a function or a block that evaluates or computes no gradients, or look at one batch, and
-    nothing that they call may take a step, by its name.
+def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
+    """Whether each use of the loader that a call in `scope` makes is in sight, also in the callers of a function that
+    returns it, and all that go through it measure: they are in a function that evaluates or computes no gradients,
+    and nothing that they call may take a step, by its name. One that callers get and never read is none to train with.
     """
     uses = uses_of_its_name(program.ev, facts, call)
+    if uses is None and isinstance(parents_of(program.ev, facts).of(call), tree.Return):
+        return _measure(_by_callers(program, facts, scope, None)) is True
     if not uses:
         return False
-    parents = parents_of(program.ev, facts)
-    answers = [_is_a_measurement(program, facts, parents, call, use, scope) for use, scope in uses]
-    return any(answers) and all(answer is not False for answer in answers)
+    return _measure([_is_a_measurement(program, facts, use, at) for use, at in uses]) is True
+
+
+def _measure(answers: Sequence[bool | None] | None) -> bool | None:
+    """Whether what is known of the uses of a loader says that all measure; None where they ask for its length alone."""
+    if answers is None or any(answer is False for answer in answers):
+        return False
+    return any(answers) or None
 
 
 def _is_a_measurement(
-    program: Program, facts: ModuleFacts, parents: Parents, made: tree.Call, use: tree.Name, scope: Scope
+    program: Program, facts: ModuleFacts, use: tree.Name, scope: Scope, *, is_followed: bool = True
 ) -> bool | None:
-    """Whether a use of a loader measures; None for a use of its length alone."""
+    """Whether a use of a loader measures; None for a use of its length alone. With `is_followed`, also what the callers
+    of a function do that returns it.
+    """
+    parents = parents_of(program.ev, facts)
     node: Node = use
     while (above := parents.of(node)) is not None:
         match above:
@@ -69,23 +77,54 @@ def _is_a_measurement(
                 return _is_measuring(program, facts, called_name(func))
             case tree.For(iter=iterated) if node is iterated:
                 return _measures(program, facts, scope, above)
-            case tree.Return() | tree.Display() if _is_in_order(made):
-                return _is_measured_elsewhere(program, facts, made)
+            case tree.Return() if is_followed:
+                return _measure(_by_callers(program, facts, scope, None))
+            case tree.Display(kind="tuple", items=items) if is_followed:
+                if not isinstance(parents.of(above), tree.Return):
+                    return False
+                index = next(at for at, item in enumerate(items) if item is node)
+                return _measure(_by_callers(program, facts, scope, index))
             case _:
                 return False
     return False
 
 
-def _is_in_order(call: tree.Call) -> bool:
-    """Whether a call says that its loader does not shuffle: what it gives differs by what its workers draw alone."""
-    written = written_argument(call, Parameter("shuffle"))
-    return isinstance(written, tree.Const) and written.value is False
+def _by_callers(program: Program, facts: ModuleFacts, scope: Scope, index: int | None) -> list[bool | None] | None:
+    """The uses that the callers of a function make of what it returns, or of one part of that; None where one of them
+    is not in sight.
+    """
+    if not isinstance(scope.node, tree.FunctionDef):
+        return None
+    answers: list[bool | None] = []
+    for call, frame in visible_calls(program.ev, facts, scope):
+        uses = _uses_of_part(program, frame.facts, frame.scope, call, index)
+        if uses is None:
+            return None
+        answers.extend(_is_a_measurement(program, frame.facts, use, at, is_followed=False) for use, at in uses)
+        answers.append(None if uses else True)
+    return answers or None
 
 
-def _is_measured_elsewhere(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
-    """Whether all loops over a loader that are in sight, in the callers of the function that returns it, measure."""
-    loops = loops_over(program, Site(facts.path, call.site))
-    return bool(loops) and all(_measures(program, one, scope, loop) for one, scope, loop in loops)
+def _uses_of_part(
+    program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, index: int | None
+) -> list[tuple[tree.Name, Scope]] | None:
+    """Where the name is read that a call gives its result to, or one part of that; None where it cannot be told."""
+    if index is None:
+        return uses_of_its_name(program.ev, facts, call)
+    parents = parents_of(program.ev, facts)
+    match parents.of(call):
+        case tree.Assign(targets=(tree.Display(items=targets),)) if index < len(targets):
+            target = targets[index]
+        case _:
+            return None
+    if not isinstance(target, tree.Name) or any(isinstance(one, tree.Starred) for one in targets):
+        return None
+    if scope.node is None and program.imports.importers(facts.path):
+        return None
+    for binding in scope.bindings.get(target.id, ()):
+        if binding.node is call and binding.unpack == (index,):
+            return list(binding_uses(parents, facts, scope, binding))
+    return None
 
 
 def _is_measuring(program: Program, facts: ModuleFacts, name: str | None) -> bool:
@@ -113,9 +152,9 @@ def _evaluates(scope: Scope) -> bool:
     return _says_so(scope.name)
 
 
-def _measures(program: Program, facts: ModuleFacts, scope: Scope, loop: tree.For | tree.Call) -> bool:
+def _measures(program: Program, facts: ModuleFacts, scope: Scope, loop: tree.For) -> bool:
     """Whether a loop over batches is part of an evaluation, and neither trains nor gives the batches to what may."""
-    return isinstance(loop, tree.For) and _evaluates(scope) and not _trains(program, facts, scope, loop)
+    return _evaluates(scope) and not _trains(program, facts, scope, loop)
 
 
 def _trains(program: Program, facts: ModuleFacts, scope: Scope, loop: tree.For) -> bool:

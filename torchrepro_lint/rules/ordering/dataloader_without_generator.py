@@ -65,6 +65,7 @@ Fix safety
     Unsafe as well is what is right and has to be read all the same:
     - The author has commented such an argument out: `shuffle=True)  # , generator=g)`.
     - The generators of two loaders under one name would differ in a number.
+    - Another function of the file makes a loader in the same words, which no safe fix gives a generator.
     - A number above 1 would tell the seed apart from others; or 1 would, from that of a loader in another function, in
       another cell or more than 25 lines away.
     - The loader is in an arm of an `if` whose other arm makes a loader that is left without a generator, since no call
