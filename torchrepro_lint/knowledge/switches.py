@@ -67,7 +67,8 @@ class SeedingCall:
 
     `seed_parameter` is the argument with the seed; where it is left out or None, the seed is `default` if that is
     an integer, and drawn from entropy where `default` is None. `when` as in `Switch`. `handed_to` are the names of what
-    seeds with that seed when it is made, if the program makes it; else the call itself is taken to seed.
+    seeds with that seed when it is made, if the program makes it; else the call itself is taken to seed. `fresh`: every
+    release of the library draws a seed where none is given.
     """
 
     qualname: str
@@ -77,6 +78,7 @@ class SeedingCall:
     when: tuple[Condition, ...]
     source: str
     handed_to: frozenset[str] = frozenset()
+    fresh: bool = False
 
 
 def assignment_switch(qualname: str) -> tuple[Switch, ...]:
@@ -140,5 +142,6 @@ def _seeding() -> Mapping[str, SeedingCall]:
                 when=parse_conditions(row.get("when", "")),
                 source=row["source"],
                 handed_to=frozenset(one for text in row.get("handed_to", ()) for one in expand_names(text)),
+                fresh=row.get("fresh", False),
             )
     return found

@@ -120,6 +120,8 @@ class _Follower:
                 return thing.is_model
             case tree.Compare(ops=ops):
                 return _OF_IDENTITY.issuperset(ops)
+            case tree.Binary(op="*", left=left, right=right):
+                return any(isinstance(one, tree.Const) and one.value == 0 for one in (left, right))
             case tree.Attribute() as above:
                 return self._attribute(thing, above)
             case tree.Subscript(value=value) as above if value is node:

@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.named_uses import is_left_over
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.seeds.asked_form import Thing, asks_form_alone
 from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
@@ -75,7 +76,8 @@ def _samplings(program: Program, facts: ModuleFacts) -> Iterator[Site]:
         for call, _ in scope.calls:
             match call.func:
                 case tree.Attribute(attr="sample", value=tree.Attribute(attr="action_space")) if not call.args:
-                    if not is_left_over(program, facts, scope):
+                    made = Thing(call, facts, scope)
+                    if not is_left_over(program, facts, scope) and not asks_form_alone(program, made):
                         yield Site(facts.path, call.site)
 
 

@@ -11,7 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.switches import seeding_call
+from torchrepro_lint.knowledge.switches import SeedingCall, seeding_call
 from torchrepro_lint.program.evaluation.attributes import external_bases
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
@@ -107,7 +107,7 @@ def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
     written = one.value
     if written is None:
         given, _ = argument(program.ev.arguments(one.node.args, one.frame), *_named(known.seed_parameter))
-        if given or known.default is not None or _is_elaborate(one.name):
+        if given or known.default is not None or _is_elaborate(known):
             return None
         return ChangingSeed(one, None, is_fallback(program, one))
     source = entropy_of(program.ev, written, one.frame)
@@ -117,7 +117,7 @@ def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
     if drawn is not None:
         fault = ChangingSeed(one, drawn, drawn.fallback or is_fallback(program, one))
         return None if _is_told(program, fault) else fault
-    if known.default is None and not _is_elaborate(one.name) and _is_always_none(program, one, written):
+    if known.default is None and not _is_elaborate(known) and _is_always_none(program, one, written):
         return ChangingSeed(one, None, is_fallback(program, one))
     return None
 
@@ -126,9 +126,13 @@ def _named(parameter: object) -> tuple[str, int | None]:
     return parameter.name, parameter.position  # type: ignore[attr-defined]
 
 
-def _is_elaborate(name: str) -> bool:
-    """Frameworks' helpers without a seed: what they then take differs between their versions."""
-    return name not in ("random.seed", "numpy.random.seed", "torch.default_generator.manual_seed")
+def _is_elaborate(known: SeedingCall) -> bool:
+    """Frameworks' helpers without a seed: what most then take differs between their versions."""
+    return not known.fresh and known.qualname not in (
+        "random.seed",
+        "numpy.random.seed",
+        "torch.default_generator.manual_seed",
+    )
 
 
 def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool:

@@ -77,9 +77,19 @@ def _is_shared(call: KnownCall) -> bool:
 
 
 def _is_for_nothing(program: Program, call: KnownCall) -> bool:
-    """Whether what is made is dropped: `fmin` runs the search itself, and its result may be dropped."""
-    statement = parents_of(program.ev, call.facts).of(call.call)
-    return isinstance(statement, tree.ExprStmt) and not call.name.endswith(".fmin")
+    """Whether what is made is dropped, or gets a name that nothing reads: `fmin` runs the search itself."""
+    if call.name.endswith(".fmin"):
+        return False
+    parents = parents_of(program.ev, call.facts)
+    if isinstance(parents.of(call.call), tree.ExprStmt):
+        return True
+    target = parents.target_of(call.call)
+    if not isinstance(target, tree.Name) or target.id in call.scope.declared:
+        return False
+    function = parents.function(call.call)
+    if function is None and program.imports.is_imported(call.facts.path):
+        return False
+    return not parents.reads_in(target.id, function)
 
 
 def _is_seeded_elsewhere(program: Program, row: Search) -> bool:

@@ -16,7 +16,8 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import EntryRun, asked_entry_runs
-from torchrepro_lint.program.running.frequency import Often, frequency
+from torchrepro_lint.program.running.frequency import training_around
+from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.rank_seeds import is_same_on_all_ranks
 from torchrepro_lint.program.workers.ranks import start_of_ranks
@@ -75,5 +76,5 @@ def _is_of_a_step(program: Program, run: EntryRun, draw: Effect) -> bool:
         return False
     if _is_of_an_evaluation(event.frame):
         return False
-    often = frequency(program, event.frame.facts, event.frame.scope, event.site.number)
-    return often.often is Often.AGAIN
+    leading = ways(program.ev, event.frame.facts, event.frame.scope, event.site.number)
+    return any(training_around(program, way) is not None for way in leading)

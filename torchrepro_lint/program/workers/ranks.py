@@ -32,12 +32,13 @@ def distributed_start(program: Program, loader: Loader) -> Site | None:
 
 def start_of_ranks(program: Program, home: frozenset[Path], path: Path) -> Site | None:
     """A place that makes a program one of several processes; None where none is seen. `home` are the modules that run
-    something in the file `path`.
+    something in the file `path`. What a test starts makes nothing else one of several.
     """
     above = program.runs_with(home) | program.imports.above(path)
     nothing: tuple[tuple[Site, frozenset[Path]], ...] = ()
     starts = program.ev.of_project("distributed-starts", lambda: tuple(_find_starts(program)), nothing)
-    return next((site for site, roots in starts if roots & above), None)
+    counted = (one for one in starts if program.is_test(path) or not program.is_test(one[0].path))
+    return next((site for site, roots in counted if roots & above), None)
 
 
 def _find_starts(program: Program) -> Iterator[tuple[Site, frozenset[Path]]]:

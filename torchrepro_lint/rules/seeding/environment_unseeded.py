@@ -48,6 +48,7 @@ Not reported
       it.
     - Environments that are made to ask for their spaces alone, and those of a program that defines or registers an
       environment itself: it may draw from a generator that the program seeds.
+    - Actions of which nothing but the form is asked: `len(env.action_space.sample())`, `env.action_space.sample() * 0`.
     - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
       profile only.
 

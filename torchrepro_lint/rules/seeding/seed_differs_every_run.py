@@ -5,7 +5,8 @@ What it does
     - from the clock, the process id, the operating system or a UUID;
     - from Python's `hash` of a string;
     - from a draw from Python's or NumPy's global generator that nothing has seeded;
-    - `random.seed()` and `np.random.seed()` without a seed or with `None`, and `torch.seed()`.
+    - `random.seed()` and `np.random.seed()` without a seed or with `None`, and `torch.seed()`;
+    - Composer's `Trainer` without `seed`, which seeds everything anew from the clock.
 
     Generators that a program creates itself count too: if their seed is such a number (`random.Random(time.time())`),
     and if they have no seed (`np.random.default_rng()`), in a program that seeds the global generators and draws from

@@ -83,7 +83,7 @@ Fix safety
 Not reported
     - Programs in which the rank is part of a seed of torch, of the generator's seed, or of the init function's seed.
     - Workers that draw nothing.
-    - Layers that draw themselves, such as dropout, permutations, and what is drawn once.
+    - Layers that draw themselves, such as dropout, permutations, and what is drawn once, as the weights of a model.
     - Loaders without a sampler, which may exist on one rank only.
     - A seed that is set before the ranks are spawned, drawn at random, or computed in code that cannot be followed.
     - Init functions that draw their seeds.
