@@ -19,7 +19,7 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.never_read import uses_of_its_name
-from torchrepro_lint.program.running.parents import Node, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -40,14 +40,44 @@ _EVALUATING: Final = frozenset({"eval", "no_grad", "inference_mode"})
 def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
     """Whether each use of the loader that a call in `scope` makes is in sight, also in the callers of a function that
     returns it, and all that go through it measure: they are in a function that evaluates or computes no gradients,
-    and nothing that they call may take a step, by its name. One that callers get and never read is none to train with.
+    and nothing that they call may take a step, by its name. One that callers get and never read is none to train with,
+    nor is one under the key of a dict that nothing reads: `loaders["source_te"] = DataLoader(...)`.
     """
+    target = parents_of(program.ev, facts).target_of(call)
+    match target:
+        case tree.Subscript(value=tree.Name(id=name), index=tree.Const(value=str() as key)):
+            return _measure(_under_key(program, facts, scope, target, name, key)) is True
     uses = uses_of_its_name(program.ev, facts, call)
     if uses is None and isinstance(parents_of(program.ev, facts).of(call), tree.Return):
         return _measure(_by_callers(program, facts, scope, None)) is True
     if not uses:
         return False
     return _measure([_is_a_measurement(program, facts, use, at) for use, at in uses]) is True
+
+
+def _under_key(
+    program: Program, facts: ModuleFacts, scope: Scope, stored: tree.Subscript, name: str, key: str
+) -> list[bool | None] | None:
+    """The uses of what a function puts under a key of a dict. They are in sight where the dict goes by one name, which
+    its file reads with written keys alone, and where only this file calls a function that returns it.
+    """
+    parents = parents_of(program.ev, facts)
+    answers: list[bool | None] = []
+    for read in parents.reads(name):
+        match parents.of(read):
+            case tree.Subscript(value=value, index=tree.Const(value=str() as other)) as use if value is read:
+                if use is not stored and other == key:
+                    answers.append(_is_a_measurement(program, facts, use, _scope_at(facts, parents, use)))
+            case tree.Return() if all(one.facts is facts for _, one in visible_calls(program.ev, facts, scope)):
+                pass
+            case _:
+                return None
+    return answers or [True]
+
+
+def _scope_at(facts: ModuleFacts, parents: Parents, node: Node) -> Scope:
+    function = next((one for one in parents.around(node) if isinstance(one, tree.FunctionDef)), None)
+    return facts.scope if function is None else facts.scope_of(function)
 
 
 def _measure(answers: Sequence[bool | None] | None) -> bool | None:
@@ -58,7 +88,7 @@ def _measure(answers: Sequence[bool | None] | None) -> bool | None:
 
 
 def _is_a_measurement(
-    program: Program, facts: ModuleFacts, use: tree.Name, scope: Scope, *, is_followed: bool = True
+    program: Program, facts: ModuleFacts, use: tree.Name | tree.Subscript, scope: Scope, *, is_followed: bool = True
 ) -> bool | None:
     """Whether a use of a loader measures; None for a use of its length alone. With `is_followed`, also what the callers
     of a function do that returns it.
