@@ -10,9 +10,11 @@ from torchrepro_lint.facts.expressions import uncalled
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import NOTHING, FunctionValue, Site, Value, Values
+from torchrepro_lint.program.running.alternatives import are_apart, arms_of_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.offered_commands import commands_of
+from torchrepro_lint.program.workers.worker_init import project_function
 from torchrepro_lint.source.lines import shared_start
 
 if TYPE_CHECKING:
@@ -27,13 +29,31 @@ _BESIDE = frozenset({"callback", "result_callback"})
 
 
 def is_of_another_command(ev: Evaluator, entry: EntryPoint, one: Event, other: Event) -> bool:
-    """Whether the ways to two events of a program part at two commands of one group."""
+    """Whether the ways to two events of a program part at two commands of one group, or at two functions of which a
+    call runs one: alternatives of a name.
+    """
     way, others = [link.site for link in one.chain], [link.site for link in other.chain]
     shared = shared_start(way, others)
     if not 0 < shared < min(len(way), len(others)):
         return False
+    if _are_alternatives(ev, way[shared - 1], way[shared], others[shared]):
+        return True
     offered = {site for group in _called(ev, entry, way[shared - 1]) for site in _commands(ev, group, set())}
     return way[shared] in offered and others[shared] in offered
+
+
+def _are_alternatives(ev: Evaluator, site: Site, one: Site, other: Site) -> bool:
+    """Whether a call runs one of two functions, whose name is bound to them in different arms of a statement."""
+    made = call_at(ev, site)
+    if made is None or one == other:
+        return False
+    values = ev.values(made.call.func, frame_without_callers(ev, made.facts, made.scope))
+    runs = [found for value in ordered(values) if (found := project_function(ev, value)) is not None]
+    scopes = {Site(run.frame.facts.path, run.node.site): run.frame.facts.scope_of(run.node) for run in runs}
+    if one not in scopes or other not in scopes:
+        return False
+    bound = (arms_of_name(ev, made.facts, made.scope, made.call, scopes[at]) for at in (one, other))
+    return are_apart(*bound)
 
 
 def _called(ev: Evaluator, entry: EntryPoint, site: Site) -> Values:

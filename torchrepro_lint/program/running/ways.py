@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
@@ -18,6 +18,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.running.alternatives import Arms, are_apart, arms_of_name
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.if_tests import says, tests_around
@@ -48,13 +49,14 @@ MAX_LENGTH = 8
 @dataclass(frozen=True, slots=True)
 class Waypoint:
     """One place on a way: a statement or call, the scope whose body contains it, and the arms of `if`, `for` and
-    similar statements around it.
+    similar statements around it. `bound`: the arms in which the name is bound by which the call is made.
     """
 
     facts: ModuleFacts
     scope: Scope
     site: int
     path: ArmPath
+    bound: Arms = ()
 
 
 #: From the inside out. The first is the statement itself, each further one the call that runs the scope before it: for
@@ -109,7 +111,10 @@ def _outward(ev: Evaluator, waypoint: Waypoint) -> tuple[list[Waypoint], bool]:
     if not uses and node.name == "__init__":
         made = list(_where_made(ev, waypoint))
         return made[:MAX_WAYS], are_all and len(made) <= MAX_WAYS
-    return [_waypoint(facts, around, use.site) for facts, around, use in uses], are_all
+    return [
+        replace(_waypoint(facts, around, use.site), bound=arms_of_name(ev, facts, around, use, scope))
+        for facts, around, use in uses
+    ], are_all
 
 
 def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
@@ -118,7 +123,8 @@ def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
     if cls is None or cls.parent is None or cls.parent.parent is not None or not isinstance(cls.node, tree.ClassDef):
         return
     for one in making_places(ev, ClassValue(cls.node, ev.module_frame(waypoint.facts)), MAX_WAYS + 1):
-        yield _waypoint(one.facts, one.scope, one.call.site)
+        bound = arms_of_name(ev, one.facts, one.scope, one.call, waypoint.scope)
+        yield replace(_waypoint(one.facts, one.scope, one.call.site), bound=bound)
 
 
 # --- two places ---------------------------------------------------------------------------------------------------
@@ -135,8 +141,14 @@ def _meeting(first: Way, second: Way) -> tuple[Waypoint, Waypoint] | None:
 
 def never_together(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
     """Whether the two statements exclude each other on every pair of ways that meet."""
-    met = _meetings(first, second)
-    return bool(met) and all(_are_exclusive(*pair) for pair in met)
+    if max(len(first), len(second)) > MAX_WAYS:
+        return False
+    met = [(pair, one, other) for one in first for other in second if (pair := _meeting(one, other)) is not None]
+    return bool(met) and all(_are_exclusive(*pair) or are_apart(_bound(one), _bound(other)) for pair, one, other in met)
+
+
+def _bound(way: Way) -> Arms:
+    return tuple(arm for waypoint in way for arm in waypoint.bound)
 
 
 def is_followed_by(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
