@@ -22,7 +22,7 @@ regions.py               blocks under `torch.no_grad` and its like
 Whether a gradient comes back:
 no_gradient.py           by where the result goes
 graph_leaves.py          by where a tensor is made
-data_inputs.py           by the inputs being data alone
+data_inputs.py           by the inputs being data alone; frozen.py: or what a frozen part makes of data
 saved_tensors.py         in a function with a `backward` of its own
 
 What is a tensor, and what is known of it:

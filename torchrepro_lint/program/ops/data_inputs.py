@@ -10,6 +10,7 @@ from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.tensors import graph_words
+from torchrepro_lint.program.ops.frozen import is_frozen
 from torchrepro_lint.program.ops.module_runs import calls_of_object
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
@@ -78,11 +79,30 @@ def _is_of_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, node: tree.E
             return certain and bool(bindings) and all(_is_taken(ev, facts, scope, one, depth) for one in bindings)
         case tree.Call(func=tree.Attribute(value=receiver, attr=attr)) if attr in graph_words("kept"):
             return _is_of_a_batch(ev, facts, scope, receiver, depth)
+        case tree.Call(func=func, args=(first, *_)) if _is_frozen_part(ev, facts, scope, func):
+            return _is_of_a_batch(ev, facts, scope, first.value, depth) or _is_given_to(scope, first.value)
         case tree.Binary(left=left, right=tree.Const()):
             return _is_of_a_batch(ev, facts, scope, left, depth)
         case tree.Subscript(value=whole):
             return _is_of_a_batch(ev, facts, scope, whole, depth)
     return False
+
+
+def _is_frozen_part(ev: Evaluator, facts: ModuleFacts, scope: Scope, func: tree.Expr) -> bool:
+    """Whether a network with other layers calls a part of it whose parameters are frozen, and is no loss."""
+    cls = scope.parent.node if scope.parent is not None else None
+    if not isinstance(cls, tree.ClassDef) or function_words("given_predictions").search(cls.name):
+        return False
+    return _attribute_of(func, scope.self_name) is not None and _has_layers(scope) and is_frozen(ev, facts, scope, func)
+
+
+def _is_given_to(scope: Scope, node: tree.Expr) -> bool:
+    """Whether an expression is what `forward` is given first, under whatever name."""
+    if scope.name != "forward" or not isinstance(node, tree.Name) or not isinstance(scope.node, tree.FunctionDef):
+        return False
+    bindings, certain = scope.reaching(node.id, node.site)
+    first = scope.node.params[1:2]
+    return certain and all(binding.kind == "param" for binding in bindings) and [node.id] == [p.name for p in first]
 
 
 def _is_taken(ev: Evaluator, facts: ModuleFacts, scope: Scope, binding: Binding, depth: int) -> bool:

@@ -17,11 +17,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.alternatives import Arms, are_apart, arms_of_name
+from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.if_tests import says, tests_around
+from torchrepro_lint.program.running.option_tests import Asked, asked_at, contradict
 from torchrepro_lint.program.running.references import known_places_of_use
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ __all__ = [
     "chosen_by",
     "comes_later",
     "is_followed_by",
+    "never_taken",
     "never_together",
     "own_way",
     "runs_as_script",
@@ -49,7 +52,8 @@ MAX_LENGTH = 8
 @dataclass(frozen=True, slots=True)
 class Waypoint:
     """One place on a way: a statement or call, the scope whose body contains it, and the arms of `if`, `for` and
-    similar statements around it. `bound`: the arms in which the name is bound by which the call is made.
+    similar statements around it. `bound`: the arms in which the name is bound by which the call is made; `asked`: what
+    the tests on the way to the place say of options of the command line.
     """
 
     facts: ModuleFacts
@@ -57,6 +61,7 @@ class Waypoint:
     site: int
     path: ArmPath
     bound: Arms = ()
+    asked: frozenset[Asked] = frozenset()
 
 
 #: From the inside out. The first is the statement itself, each further one the call that runs the scope before it: for
@@ -72,7 +77,7 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
     """
     is_whole = True
     found: list[Way] = []
-    pending: list[Way] = [(_waypoint(facts, scope, site),)]
+    pending: list[Way] = [(_with_options(ev, _waypoint(facts, scope, site)),)]
     while pending and len(found) < MAX_WAYS:
         way = pending.pop(0)
         further, are_all = _outward(ev, way[-1])
@@ -85,7 +90,7 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
         # Each way that is pending becomes at least one: there is no room for more of them than there may be ways.
         room = MAX_WAYS - len(found) - len(pending)
         is_whole = is_whole and len(outer) <= room
-        pending.extend((*way, waypoint) for waypoint in outer[:room])
+        pending.extend((*way, _with_options(ev, waypoint)) for waypoint in outer[:room])
     if is_whole and not pending:
         return tuple(found)
     return (*found, *repeat(own_way(facts, scope, site), MAX_WAYS + 1 - len(found)))
@@ -98,6 +103,24 @@ def own_way(facts: ModuleFacts, scope: Scope, site: int) -> Way:
 
 def _waypoint(facts: ModuleFacts, scope: Scope, site: int) -> Waypoint:
     return Waypoint(facts, scope, site, scope.path_at(site))
+
+
+def _with_options(ev: Evaluator, waypoint: Waypoint) -> Waypoint:
+    """The place with what its function surely asks of options, whoever calls it."""
+    if not waypoint.scope.branches:
+        return waypoint
+    site = Site(waypoint.facts.path, waypoint.site)
+    asked = [asked_at(ev, site, frame) for frame in contexts(ev, waypoint.facts, waypoint.scope)]
+    return replace(waypoint, asked=frozenset.intersection(*asked)) if asked else waypoint
+
+
+def never_taken(way: Way) -> bool:
+    """Whether an option of the command line would have two values where a way is taken."""
+    return contradict(_asked(way))
+
+
+def _asked(way: Way) -> frozenset[Asked]:
+    return frozenset().union(*(waypoint.asked for waypoint in way))
 
 
 def _outward(ev: Evaluator, waypoint: Waypoint) -> tuple[list[Waypoint], bool]:
@@ -140,11 +163,20 @@ def _meeting(first: Way, second: Way) -> tuple[Waypoint, Waypoint] | None:
 
 
 def never_together(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
-    """Whether the two statements exclude each other on every pair of ways that meet."""
+    """Whether the two statements exclude each other on every pair of ways that meet, or that ask for one option."""
     if max(len(first), len(second)) > MAX_WAYS:
         return False
-    met = [(pair, one, other) for one in first for other in second if (pair := _meeting(one, other)) is not None]
-    return bool(met) and all(_are_exclusive(*pair) or are_apart(_bound(one), _bound(other)) for pair, one, other in met)
+    pairs = (_are_apart(one, other) for one in first for other in second)
+    verdicts = [verdict for verdict in pairs if verdict is not None]
+    return bool(verdicts) and all(verdicts)
+
+
+def _are_apart(one: Way, other: Way) -> bool | None:
+    """Whether no run takes both ways; None where they do not meet."""
+    if contradict(_asked(one) | _asked(other)):
+        return True
+    met = _meeting(one, other)
+    return (_are_exclusive(*met) or are_apart(_bound(one), _bound(other))) if met is not None else None
 
 
 def _bound(way: Way) -> Arms:
