@@ -14,6 +14,7 @@ from torchrepro_lint.program.running.alternatives import are_apart, arms_of_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.offered_commands import commands_of
+from torchrepro_lint.program.running.ways import never_together, ways
 from torchrepro_lint.program.workers.worker_init import project_function
 from torchrepro_lint.source.lines import shared_start
 
@@ -29,9 +30,11 @@ _BESIDE = frozenset({"callback", "result_callback"})
 
 
 def is_of_another_command(ev: Evaluator, entry: EntryPoint, one: Event, other: Event) -> bool:
-    """Whether the ways to two events of a program part at two commands of one group, or at two functions of which a
-    call runs one: alternatives of a name.
+    """Whether no run comes to both of two events of a program: their ways part at two commands of one group, at two
+    functions of which a call runs one (alternatives of a name), or at an option of the command line.
     """
+    if _never_in_one_run(ev, one, other):
+        return True
     way, others = [link.site for link in one.chain], [link.site for link in other.chain]
     shared = shared_start(way, others)
     if not 0 < shared < min(len(way), len(others)):
@@ -40,6 +43,13 @@ def is_of_another_command(ev: Evaluator, entry: EntryPoint, one: Event, other: E
         return True
     offered = {site for group in _called(ev, entry, way[shared - 1]) for site in _commands(ev, group, set())}
     return way[shared] in offered and others[shared] in offered
+
+
+def _never_in_one_run(ev: Evaluator, one: Event, other: Event) -> bool:
+    if one.frame is None or other.frame is None:
+        return False
+    first, second = (ways(ev, at.frame.facts, at.frame.scope, at.site.number) for at in (one, other) if at.frame)
+    return never_together(first, second)
 
 
 def _are_alternatives(ev: Evaluator, site: Site, one: Site, other: Site) -> bool:

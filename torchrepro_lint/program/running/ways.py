@@ -17,6 +17,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.inner_tests import tests_inside
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.alternatives import Arms, are_apart, arms_of_name
 from torchrepro_lint.program.running.callers import contexts
@@ -35,7 +36,6 @@ __all__ = [
     "chosen_by",
     "comes_later",
     "is_followed_by",
-    "never_taken",
     "never_together",
     "own_way",
     "runs_as_script",
@@ -107,16 +107,11 @@ def _waypoint(facts: ModuleFacts, scope: Scope, site: int) -> Waypoint:
 
 def _with_options(ev: Evaluator, waypoint: Waypoint) -> Waypoint:
     """The place with what its function surely asks of options, whoever calls it."""
-    if not waypoint.scope.branches:
+    if not waypoint.scope.branches and not any(tests_inside(ev, waypoint.facts, waypoint.site)):
         return waypoint
     site = Site(waypoint.facts.path, waypoint.site)
     asked = [asked_at(ev, site, frame) for frame in contexts(ev, waypoint.facts, waypoint.scope)]
     return replace(waypoint, asked=frozenset.intersection(*asked)) if asked else waypoint
-
-
-def never_taken(way: Way) -> bool:
-    """Whether an option of the command line would have two values where a way is taken."""
-    return contradict(_asked(way))
 
 
 def _asked(way: Way) -> frozenset[Asked]:
