@@ -135,3 +135,32 @@ def test_a_file_without_a_word_of_torch_has_its_finding_where_it_is_checked(writ
         assert report.elsewhere == () and found.fix is not None
     write({"clock.py": CLOCK.rstrip() + "  # noqa: TRL503\n"})
     assert check([root], {"select": ("TRL503", "TRL901")}).findings == ()
+
+
+@pytest.mark.parametrize(
+    ("rule", "helper", "data", "first", "second"),
+    [
+        ("TRL502", "torch.manual_seed(seed)", "np.random.rand(3)", "seed_all(3)", "noise = noise()"),
+        ("TRL504", "torch.manual_seed(seed)", "torch.rand(3)", "noise = noise()", "seed_all(3)"),
+    ],
+)
+def test_the_file_that_draws_is_told_of_the_seed_in_one_beside_it(
+    write, rule: str, helper: str, data: str, first: str, second: str
+) -> None:
+    imports = "from data import noise\nfrom helper import seed_all\n"
+    root = write(
+        {
+            "torchrepro-lint.toml": "",
+            "helper.py": f"import torch\n\n\ndef seed_all(seed):\n    {helper}\n",
+            "data.py": f"import numpy as np\nimport torch\n\n\ndef noise():\n    return {data}\n",
+            "train.py": f"import torch\n{imports}\n{first}\n{second}\nnet = torch.nn.Linear(3, 3)\n"
+            "net(noise).sum().backward()\ntorch.optim.SGD(net.parameters()).step()\n",
+        }
+    )
+    (found,) = check([root], {"select": (rule,)}).findings
+    for name in ("helper.py", "data.py", "train.py"):
+        report = check([root / name], {"select": (rule,)})
+        assert [one.location for one in (*report.findings, *report.elsewhere)] == [found.location]
+    unused = root / "other.py"
+    unused.write_text("import helper\n")
+    assert check([unused], {"select": (rule,)}).elsewhere == ()

@@ -203,9 +203,13 @@ class Program:
         asked = self._asked
         return [path for path in self.project.matching(pattern) if path not in asked] if asked is not None else []
 
-    def asked_in_order(self, sites: Iterable[Site]) -> list[Site]:
-        """Those of `sites` of which findings may be wanted (see `is_told`), by file, then in the order of the text."""
-        asked = (site for site in sites if self.is_told(site.path))
+    def asked_in_order(
+        self, sites: Iterable[Site], proof: Callable[[Site], Iterable[Site]] = lambda site: ()
+    ) -> list[Site]:
+        """Those of `sites` of which findings may be wanted (see `is_told`), or whose `proof` goes through one,
+        by file, then in the order of the text.
+        """
+        asked = (site for site in sites if self.is_told(site.path) or any(self.is_asked(at.path) for at in proof(site)))
         return sorted(asked, key=lambda site: (str(site.path), site.number))
 
     def has_read(self, path: Path) -> bool:

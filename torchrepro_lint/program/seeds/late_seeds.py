@@ -48,7 +48,12 @@ def late_seeds(program: Program) -> Iterator[LateSeed]:
         late = _of_run(program, run)
         if late is not None:
             found.setdefault(late.site, late)
-    yield from (found[site] for site in program.asked_in_order(found))
+
+    def proof_of(site: Site) -> Iterator[Site]:
+        for event in (found[site].early, found[site].seed):
+            yield from (event.site, *(link.site for link in event.chain))
+
+    yield from (found[site] for site in program.asked_in_order(found, proof_of))
 
 
 def _of_run(program: Program, run: EntryRun) -> LateSeed | None:

@@ -102,7 +102,12 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             late.add(block.site)
         if _is_of_its_function(program, run, block, draws.values()):
             within.add(block.site)
-    for site in program.asked_in_order(found):
+
+    def draws_of(site: Site) -> Iterator[Site]:
+        for draw, chain in found[site][1].values():
+            yield from (draw.event.site, *(link.site for link in chain))
+
+    for site in program.asked_in_order(found, draws_of):
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
         yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within)

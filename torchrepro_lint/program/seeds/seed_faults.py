@@ -92,7 +92,8 @@ def changing_seeds(program: Program) -> Iterator[ChangingSeed]:
         for node in walk([one.seeding.value])
     }
     # `manual_seed(torch.seed())`: the inner call is what the outer one is reported for.
-    yield from (found[at] for at in program.asked_in_order(found) if found[at].source is not None or at not in given)
+    reported = {at: one for at, one in found.items() if one.source is not None or at not in given}
+    yield from (reported[at] for at in program.asked_in_order(reported, lambda at: (found[at].seeding.site,)))
 
 
 def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
