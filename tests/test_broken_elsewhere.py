@@ -9,6 +9,7 @@ import pytest
 from programs import LOADER, PACKAGE
 
 from torchrepro_lint.cli import main
+from torchrepro_lint.commands.add_noqa import add_noqa
 from torchrepro_lint.commands.check import CheckOptions
 from torchrepro_lint.commands.write_baseline import write_baseline
 from torchrepro_lint.engine import CacheChoice, RunOptions, check
@@ -101,6 +102,23 @@ def test_the_baseline_counts(root: Path, write) -> None:
     write_baseline(CheckOptions((root,)))
     assert places(root, "pkg/augment.py") == []
     assert check([root / "pkg/augment.py"], ONLY).known == 1
+
+
+def test_a_baseline_of_one_file_has_what_it_breaks_elsewhere(root: Path, write) -> None:
+    write({"torchrepro-lint.toml": "baseline = 'known.json'\n", "known.json": '{"version": 1, "findings": []}'})
+    for name in ("pkg/augment.py", "pkg/augment.py", "pkg/dataset.py"):
+        write_baseline(CheckOptions((root / name,)))
+    assert places(root, "pkg/augment.py") == []
+    assert check([root], ONLY).known == 1
+    assert len(json.loads((root / "known.json").read_text())["findings"]) == 1
+
+
+def test_a_comment_is_added_to_the_file_at_hand(root: Path) -> None:
+    add_noqa(CheckOptions((root / "pkg/augment.py",), {"select": ("TRL101",)}))
+    assert (root / "pkg/loader.py").read_text() == LOADER
+    assert "# noqa: TRL101" in (root / "pkg/augment.py").read_text().splitlines()[_DRAW - 1]
+    assert check([root / "pkg/augment.py"], ONLY).elsewhere == ()
+    assert [one.code for one in check([root], ONLY).everything if one.code != "TRL201"] == []
 
 
 def test_severity_and_per_file_ignores_are_those_of_its_place(root: Path, write) -> None:

@@ -88,9 +88,10 @@ def recorded(
     kept: Baseline | None,
     files: Sequence[Path],
     was_run: Callable[[str], bool],
+    elsewhere: Sequence[Finding] = (),
 ) -> Baseline:
-    """A baseline, to be written to `path`, of the findings in `files`. Records of `kept` stay if they are for other
-    files that still exist, or for rules that did not run.
+    """A baseline, to be written to `path`, of the findings in `files`, and of those `elsewhere` that they bring about.
+    Records of `kept` stay if they are for other files that still exist, or for rules that did not run.
     """
     checked = {_name(file, path.parent) for file in files}
     others = kept.records if kept is not None else Counter[_Record]()
@@ -102,6 +103,7 @@ def recorded(
         }
     )
     records.update(_record(finding, path.parent, texts) for finding in findings)
+    records |= Counter(_record(finding, path.parent, texts) for finding in elsewhere)  # some may be kept
     return Baseline(path, records)
 
 

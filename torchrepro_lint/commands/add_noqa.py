@@ -11,6 +11,8 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.fixes.apply import apply_edits
 from torchrepro_lint.fixes.noqa_fix import silencing
 from torchrepro_lint.housekeeping import HOUSEKEEPING
+from torchrepro_lint.report.at_steps import told_at_steps
+from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import decode
@@ -21,7 +23,8 @@ __all__ = ["add_noqa"]
 
 
 def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = None) -> int:
-    """Add a `# noqa` comment for each finding in the paths, with `reason` after the codes, and write the files.
+    """Add a `# noqa` comment for each finding in the paths, with `reason` after the codes, and write the files. One
+    elsewhere that a file in the paths brings about gets its comment in this one, at the last step of its proof.
 
     What is found of files and comments (TRL9) gets none. Exit status 0; 2 where the tool failed or a file could not be
     written: the others are written none the less.
@@ -30,7 +33,10 @@ def add_noqa(options: CheckOptions, reason: str = "", toolkit: Toolkit | None = 
     report = check(options.paths, options.override, projects=projects, toolkit=toolkit, contents=contents)
     errors = list(report.errors)
     own = {rule.code for rule in HOUSEKEEPING}
-    findings = [finding for finding in report.findings if finding.code not in own]
+    told = told_at_steps(report.elsewhere, frozenset(projects.files(options.paths)), Texts())
+    findings = sorted(
+        (finding for finding in (*report.findings, *told) if finding.code not in own), key=lambda one: one.sort_key
+    )
     added = changed = 0
     for path, group in groupby(findings, key=lambda finding: finding.location.path):
         try:

@@ -21,9 +21,9 @@ __all__ = ["write_baseline"]
 
 
 def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
-    """Write the findings in the paths to the baseline that the command line or the settings name, by default
-    `torchrepro-lint-baseline.json` in the current folder. Records of files outside of the paths, and of rules that are
-    not run, stay. Exit status 0, or 2 where the tool failed: nothing is written then.
+    """Write the findings in the paths, and those that these bring about elsewhere, to the baseline that the command line
+    or the settings name, by default `torchrepro-lint-baseline.json` in the current folder. Records of files outside of
+    the paths, and of rules that are not run, stay. Exit status 0, or 2 where the tool failed: nothing is written then.
 
     TorchReproLintError where the file cannot be written, or one is there that is not a baseline.
     """
@@ -40,10 +40,11 @@ def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int
     kept: Baseline | None = read_baseline(path) if before is not None else None
     settings = projects.of(files[0]).settings if files else Settings()
     was_run = runs(settings, (toolkit or Toolkit()).rules)
-    baseline = recorded(path, report.findings, Texts(), kept, files, was_run)
+    baseline = recorded(path, report.findings, Texts(), kept, files, was_run, report.elsewhere)
     write_atomically(path, baseline.text().encode("utf-8"), before)
     if not options.quiet:
-        print(f"Recorded {counted(len(report.findings), 'finding')} in {Texts().name(path)}.")
+        count = len(report.findings) + len(report.elsewhere)
+        print(f"Recorded {counted(count, 'finding')} in {Texts().name(path)}.")
         if named is None:
             print(f"To use it, pass `--baseline {DEFAULT_BASELINE}`, or name it in the settings.")
     return 0
