@@ -21,9 +21,9 @@ __all__ = ["write_baseline"]
 
 
 def write_baseline(options: CheckOptions, toolkit: Toolkit | None = None) -> int:
-    """Write the findings in the paths, and those that these bring about elsewhere, to the baseline that the command line
-    or the settings name, by default `torchrepro-lint-baseline.json` in the current folder. Records of files outside of
-    the paths, and of rules that are not run, stay. Exit status 0, or 2 where the tool failed: nothing is written then.
+    """Write the findings in the paths, and those that these bring about elsewhere, to the baseline that the command
+    line or the settings name, by default `torchrepro-lint-baseline.json` in the current folder. Records for files
+    outside the paths, and for rules not run, stay. Exit status 0, or 2 where the tool failed: nothing is written then.
 
     TorchReproLintError where the file cannot be written, or one is there that is not a baseline.
     """
