@@ -19,6 +19,7 @@ from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import chosen_by
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
 from torchrepro_lint.program.seeds.given_back import is_given_back
@@ -159,12 +160,13 @@ def _is_passed_over(program: Program, one: Evidence, frame: Frame) -> bool:
 
 
 def wants_fresh_numbers(program: Program, fault: ChangingSeed) -> bool:
-    """Whether a seed is given anew, by the names of the functions that run it, for a search or a self-test in a program
-    that seeds its run besides.
+    """Whether a seed is given anew, by the names of the functions that run it or of the options that they ask for, for
+    a search or a self-test in a program that seeds its run besides.
     """
-    fresh = function_words("wants_fresh_numbers").search
+    fresh = function_words("wants_fresh_numbers")
     ways = ways_of(program, fault.seeding)
-    if not ways or not all(any(fresh(waypoint.scope.name) for waypoint in way) for way in ways):
+    is_in_function = bool(ways) and all(any(fresh.search(waypoint.scope.name) for waypoint in way) for way in ways)
+    if not is_in_function and not chosen_by(ways, fresh, wanted=True):
         return False
     others = program.evidence_in_programs_of(fault.seeding.frame)
     return any(one.effect == "seed" and one.site != fault.seeding.site and _has_a_seed(one) for one in others)

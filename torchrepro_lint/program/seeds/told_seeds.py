@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 
 __all__ = ["root_of", "tells_seed"]
+
+#: What makes a holder of named values (docs.python.org: dict, argparse.Namespace, types.SimpleNamespace).
+_HOLDERS: Final = frozenset({"dict", "Namespace", "SimpleNamespace"})
 
 
 def tells_seed(scope: Scope, *, returned: bool = True) -> bool:
@@ -30,6 +35,11 @@ def tells_seed(scope: Scope, *, returned: bool = True) -> bool:
         and called_a_seed(arg.value.attr)
         and (root := root_of(arg.value)) is not None
     }
+    holders |= {
+        name
+        for name, bindings in scope.bindings.items()
+        if any(isinstance(one.node, tree.DictDisplay | tree.Call) and _has_seed(one.node) for one in bindings)
+    }
     is_told_by = function_words("tells").fullmatch
     for call, _ in scope.calls:
         if is_told_by(_last(call.func)) and any(_mentions(arg.value, holders, parts=returned) for arg in call.args):
@@ -37,6 +47,17 @@ def tells_seed(scope: Scope, *, returned: bool = True) -> bool:
     if not returned:
         return False
     return any(statement.value is not None and _mentions(statement.value, holders) for statement, _ in scope.returns)
+
+
+def _has_seed(made: tree.DictDisplay | tree.Call) -> bool:
+    """Whether a dict or an object is made with a seed under that name: `{"seed": seed}`, `dict(seed=seed)`."""
+    is_a_seed = function_words("is_a_seed").search
+    if isinstance(made, tree.Call):
+        return _last(made.func) in _HOLDERS and any(
+            arg.keyword is not None and is_a_seed(arg.keyword) for arg in made.args
+        )
+    keys = (key.value for key, _ in made.items if isinstance(key, tree.Const) and isinstance(key.value, str))
+    return any(map(is_a_seed, keys))
 
 
 def _mentions(root: tree.Expr, holders: set[str], *, parts: bool = True) -> bool:
