@@ -2,7 +2,7 @@
 
 What it does
     Finds results that are taken in the order in which their jobs are done (`pool.imap_unordered`, `as_completed`) if
-    that order decides the samples of a data set, a split, a shuffle, or which number something gets.
+    that order decides the samples of a data set, a split, a shuffle, or which number a class or a word gets.
 
 Why is this bad?
     Which process or thread is done first depends on the load of the machine. The list of results has another order in

@@ -2,7 +2,7 @@
 
 What it does
     Finds environments of Gym and Gymnasium that a program never seeds, and calls of `env.action_space.sample()` where
-    it never seeds the action space, in programs that seed everything else.
+    it never seeds the action space, in programs that seed other generators.
 
 Why is this bad?
     An environment has a generator of its own, for its first state and its dynamics, and so has each of its spaces.
