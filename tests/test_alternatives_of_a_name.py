@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from torchrepro_lint.engine import check
+from torchrepro_lint.program.running.alternatives import MAX_STEPS
 
 _ONE = """\
 import numpy as np
@@ -76,3 +77,14 @@ def test_what_one_runs_is_not_combined_with_what_the_other_runs(how: str, write)
 @pytest.mark.parametrize("how", _TOGETHER)
 def test_what_one_run_may_do_is(how: str, write) -> None:
     assert _codes(write, _TOGETHER[how])[:2] == ["TRL301", "TRL502"]
+
+
+def test_past_so_many_modules_nothing_keeps_two_names_apart(write) -> None:
+    def files(count: int) -> dict[str, str]:
+        passed_on = {f"m{i}.py": f"from m{i + 1} import main\n" for i in range(count)}
+        last = {f"m{count}.py": _CHOSEN}
+        run = {"run.py": f"{_HEAD}from m0 import main\n\nmain({_X})\n"}
+        return {"torchrepro-lint.toml": "", "one.py": _ONE, "two.py": _TWO, **passed_on, **last, **run}
+
+    assert check([write(files(MAX_STEPS - 1))]).findings == ()
+    assert "TRL301" in {one.code for one in check([write(files(MAX_STEPS + 1))]).findings}

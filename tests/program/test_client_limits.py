@@ -37,6 +37,7 @@ ELSEWHERE = {
     "core/queries.py:MAX_CALL_PATH": "test_backward.py",
     "running/ways.py:MAX_LENGTH": "test_all_the_ways_are_known_or_none_are",
     "running/ways.py:MAX_WAYS": "test_all_the_ways_are_known_or_none_are",
+    "running/alternatives.py:MAX_STEPS": "test_alternatives_of_a_name.py: past it nothing keeps two names apart",
     "running/references.py:MAX_REFERENCES": "test_all_the_ways_are_known_or_none_are",
     "running/references.py:MAX_FILES": "test_all_the_ways_are_known_or_none_are",
     "running/known_calls.py:_MAX_NAMES": "test_known_calls.py: past it a call is followed as any other",
