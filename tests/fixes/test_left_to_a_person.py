@@ -97,6 +97,28 @@ UNSAFE["a number that tells loaders of two functions apart"] = (
 )
 
 
+UNSAFE["a number below a split that has a generator of its own"] = (
+    """
+    from torch.utils.data import random_split
+
+
+    def make(shuffle):
+        return DataLoader(data, batch_size=2, shuffle=shuffle)
+
+
+    def split():
+        generator = torch.Generator().manual_seed(5)
+        first, second = random_split(data, [32, 32], generator=generator)
+        return DataLoader(first, batch_size=4, shuffle=True)
+
+
+    for pair in zip(make(True), split()):
+        print(pair)
+    """,
+    1,
+)
+
+
 UNSAFE["one of two trainings in the same words, of which the other runs in each epoch"] = (
     """
     def plain(data):

@@ -23,7 +23,7 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.generators import alike_calls, calls_that_want_one, lacks_one, that_want_one
 from torchrepro_lint.fixes.made_names import made_name
 from torchrepro_lint.fixes.passed_arguments import given, is_given
-from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, may_want_generator
+from torchrepro_lint.fixes.unseeded_calls import KnownLoaders, is_split, may_want_generator
 from torchrepro_lint.knowledge.loaders import torch_position
 from torchrepro_lint.source.cells import Cells
 
@@ -85,6 +85,8 @@ def is_a_bare_number(
     cells = Cells.of(document.path, document.text)
     others = [one for one in document.nodes(cst.Call, function) if document.function(one) is function]
     others = [one for one in others if one is not call and _may_draw(document, one, known)]
+    # A split that has a generator takes no part in the numbers.
+    others = [one for one in others if not is_split(one) or _lacks_one(one)]
     instead = made_instead(document, call, at, others)
     for one in others:
         if id(one) not in instead:
