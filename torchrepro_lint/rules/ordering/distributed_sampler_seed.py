@@ -51,7 +51,8 @@ Not reported
     - Programs of frameworks that make the sampler or set its seed, and code that sets `sampler.seed` later.
 
 Known limits
-    That a number is the rank is told from its name.
+    That a number is the rank is told from its name. The sub-commands of one command line count as one program: a seed
+    that only one of them gives torch is taken for that of all.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler
