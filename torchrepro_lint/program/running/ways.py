@@ -22,6 +22,7 @@ from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.alternatives import Arms, are_apart, arms_of_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.chosen_functions import arm_of_choice, chooses, is_choice
 from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.option_tests import Asked, asked_at, contradict
@@ -129,10 +130,14 @@ def _outward(ev: Evaluator, waypoint: Waypoint) -> tuple[list[Waypoint], bool]:
     if not uses and node.name == "__init__":
         made = list(_where_made(ev, waypoint))
         return made[:MAX_WAYS], are_all and len(made) <= MAX_WAYS
-    return [
-        replace(_waypoint(facts, around, use.site), bound=arms_of_name(ev, facts, around, use, scope))
-        for facts, around, use in uses
-    ], are_all
+    return [_use(ev, scope, *one) for one in uses], are_all
+
+
+def _use(ev: Evaluator, called: Scope, facts: ModuleFacts, scope: Scope, use: tree.Expr) -> Waypoint:
+    """A call of a function, or the place where it is given to what calls it: one of several in a table of commands."""
+    choice = arm_of_choice(ev, facts, use) if not isinstance(use, tree.Call) else ()
+    path = (*scope.path_at(use.site), *choice)
+    return replace(_waypoint(facts, scope, use.site), path=path, bound=arms_of_name(ev, facts, scope, use, called))
 
 
 def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
@@ -171,7 +176,9 @@ def _are_apart(one: Way, other: Way) -> bool | None:
     if contradict(_asked(one) | _asked(other)):
         return True
     met = _meeting(one, other)
-    return (_are_exclusive(*met) or are_apart(_bound(one), _bound(other))) if met is not None else None
+    if met is None:
+        return None
+    return _are_exclusive(*met) or _are_chosen(*met) or are_apart(_bound(one), _bound(other))
 
 
 def _bound(way: Way) -> Arms:
@@ -221,11 +228,17 @@ def _are_exclusive(first: Waypoint, second: Waypoint) -> bool:
     """
     arms = dict(second.path)
     for branch, arm in first.path:
-        if isinstance(first.scope.branches.get(branch), (tree.If, tree.Match)) and arms.get(branch, arm) != arm:
+        is_one_taken = is_choice(branch) or isinstance(first.scope.branches.get(branch), (tree.If, tree.Match))
+        if is_one_taken and arms.get(branch, arm) != arm:
             return True
     early, late = (first, second) if first.site < second.site else (second, first)
     late_branches = {branch for branch, _ in late.path}
     return any(inner in early.scope.ended for inner in early.path if inner[0] not in late_branches)
+
+
+def _are_chosen(first: Waypoint, second: Waypoint) -> bool:
+    """Whether two ways, which meet at one call, lead to two functions of which the call calls one."""
+    return first.site == second.site and chooses(first.scope, first.site)
 
 
 def _surely_with(inner: Waypoint, outer: Waypoint) -> bool:

@@ -83,8 +83,8 @@ Not reported
 
 Known limits
     Checkpoints whose keys cannot be read from the code are not reported, nor are moving averages that a project
-    implements itself. The sub-commands of one command line count as one program: a scheduler of one may be missed in
-    the checkpoint of another.
+    implements itself. Sub-commands that a helper starts, `run(main)`, count as one program: a scheduler of one may be
+    missed in the checkpoint of another.
 
 References
     https://docs.pytorch.org/tutorials/beginner/saving_loading_models.html
