@@ -138,11 +138,18 @@ def _lacks_one(call: cst.Call) -> bool:
 
 def _twins(document: Document, call: cst.Call, known: KnownLoaders) -> Iterator[cst.Call]:
     """The other loaders of a file that draw and lack a generator, and that other functions make in the same words."""
-    text, function = document.text_of(call), document.function(call)
-    for one in document.nodes(cst.Call):
-        if one is not call and document.function(one) is not function and document.text_of(one) == text:
-            if known.is_known(one) and not known.is_idle(one) and _lacks_one(one):
+    function = document.function(call)
+    for one in document.once(_calls_by_text).get(document.text_of(call), ()):
+        if one is not call and known.is_known(one) and not known.is_idle(one) and _lacks_one(one):
+            if document.function(one) is not function:
                 yield one
+
+
+def _calls_by_text(document: Document) -> dict[str, list[cst.Call]]:
+    found: dict[str, list[cst.Call]] = {}
+    for call in document.nodes(cst.Call):
+        found.setdefault(document.text_of(call), []).append(call)
+    return found
 
 
 def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> bool:

@@ -112,15 +112,15 @@ def guards(ev: Evaluator, place: Place) -> Iterator[Guard]:
 def left_before(place: Place) -> Iterator[Guard]:
     """The tests of the statements before the place that leave the function in one arm: it runs where they do not."""
     scope = place.scope
-    for branch, statement in scope.branches.items():
-        if not isinstance(statement, tree.If) or branch >= place.site.number or branch in dict(place.arms):
+    own = dict(place.arms)
+    for branch, left in scope.ended:
+        statement = scope.branches.get(branch)
+        if not isinstance(statement, tree.If) or branch >= place.site.number or branch in own:
             continue
         around = scope.path_at(branch)
-        if place.arms[: len(around)] != around:
-            continue
-        for left, stays in (("then", "else"), ("else", "then")):
-            if (branch, left) in scope.ended and (branch, stays) not in scope.ended:
-                yield Guard(statement.test, (branch, stays), stays == "then")
+        stays = "else" if left == "then" else "then"
+        if place.arms[: len(around)] == around and (branch, stays) not in scope.ended:
+            yield Guard(statement.test, (branch, stays), stays == "then")
 
 
 # --- what a test depends on -------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ops.tensor_values import is_network
 from torchrepro_lint.program.ordering.order_calls import names_called
@@ -82,8 +83,17 @@ def _is_first_of_a_script(program: Program, one: Evidence) -> bool:
     scope = one.frame.scope
     if scope.parent is not None and not any(map(is_started_by_a_script, ways_of(program, one))):
         return False
-    above = [call for call, _ in scope.calls if call.site < one.site.number]
-    return not any(is_network(program.ev, value) for call in above for value in program.ev.values(call, one.frame))
+    first = program.once(("first network", one.frame), lambda: _first_network(program, one.frame))
+    return first is None or one.site.number <= first
+
+
+def _first_network(program: Program, frame: Frame) -> int | None:
+    """The site of the first call in a function or module that makes a network, or gives one."""
+    calls = sorted((call for call, _ in frame.scope.calls), key=lambda call: call.site)
+    return next(
+        (call.site for call in calls if any(is_network(program.ev, one) for one in program.ev.values(call, frame))),
+        None,
+    )
 
 
 def is_right_above(program: Program, one: Evidence, call: tree.Call) -> bool:
