@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -137,8 +139,17 @@ def _names(root: tree.Expr, variable: str) -> bool:
 
 
 def is_set_outside(program: Program, variable: str) -> bool:
-    """Whether a shell script, container file, Makefile, .env or CI file of the project names the variable."""
+    """Whether a shell script, container file, Makefile, .env or CI file of the project names the variable, or a Python
+    file writes it into one: `f.write("export CUBLAS_WORKSPACE_CONFIG=:16:8")`.
+    """
+    if program.project.matching(_exported(variable)):
+        return True
     outside = program.project.outside
     if variable not in outside:
         outside[variable] = is_named_below(program.root, variable.encode())
     return outside[variable] is True
+
+
+@cache
+def _exported(variable: str) -> re.Pattern[bytes]:
+    return re.compile(rb"\bexport\s+%s=" % re.escape(variable.encode()))

@@ -48,7 +48,8 @@ Not reported
     - `warn_only=True`, and a second call without it where torch is too old for that argument (`except TypeError:`).
     - Tensors and networks that were moved to a device that is the GPU or the CPU, before anything is multiplied there.
     - Programs that never mention a GPU, or a device that is not proven to be the CPU.
-    - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable.
+    - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable, or a Python
+      file writes such a script (`export CUBLAS_WORKSPACE_CONFIG=`).
     - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
