@@ -8,7 +8,6 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.loader_view import Namer, explain_loader
 from torchrepro_lint.program.evaluation.values import Instance, Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.loaders import Loader
 
 __all__ = ["explain_line"]
@@ -34,16 +33,12 @@ def _stands_at(program: Program, site: Site, path: Path, row: int) -> bool:
 
 
 def _passes(program: Program, loader: Loader, path: Path, row: int) -> bool:
-    sites = {site for event in program.worker_run(loader).events for site in _sites(event)}
+    sites = {site for event in program.worker_run(loader).events for site in event.sites}
     values = loader.value("dataset")
     sites |= {value.site for value in values if isinstance(value, Instance) and value.site is not None}
     return any(program.location(site).start.row == row for site in sites if site.path == path) or any(
         _holds(program, site, path, row) for site in sites
     )
-
-
-def _sites(event: Event) -> set[Site]:
-    return {event.site, *(link.site for link in event.chain)}
 
 
 def _holds(program: Program, site: Site, path: Path, row: int) -> bool:

@@ -277,7 +277,7 @@ class _Builder:
         self.bind(scope, statement.name, "function", statement, statement.site, path)
         inner = self.open(statement, scope, statement.name)
         self.params(statement.params, inner)
-        self.block(statement.body, inner, tuple(arm for arm in path if arm[1] == NEVER))
+        self.block(statement.body, inner, _never(path))
 
     def class_(self, statement: tree.ClassDef, scope: Scope, path: Path) -> None:
         for decorator in statement.decorators:
@@ -286,7 +286,7 @@ class _Builder:
             self.expression(base.value, scope, path)
         self.bind(scope, statement.name, "class", statement, statement.site, path)
         inner = self.open(statement, scope, statement.name)
-        self.block(statement.body, inner, tuple(arm for arm in path if arm[1] == NEVER))
+        self.block(statement.body, inner, _never(path))
 
     def defaults(self, params: tuple[tree.Param, ...], scope: Scope, path: Path) -> None:
         for param in params:
@@ -398,3 +398,8 @@ def _self_name_in(scope: Scope) -> str | None:
             return name if current is scope else None
         current = current.parent
     return None
+
+
+def _never(path: Path) -> Path:
+    """The arms that never run: what is in them is not defined either, and nothing in it runs."""
+    return tuple(arm for arm in path if arm[1] == NEVER)

@@ -9,6 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Constant, FunctionValue
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -31,7 +32,7 @@ def is_frozen(ev: Evaluator, facts: ModuleFacts, scope: Scope, network: tree.Exp
     """Whether the file freezes a network wherever it runs, by the last name of it (`self.body`), and never thaws it:
     `self.body.requires_grad_(False)`, a loop over its parameters, or a function that does so with what it is given.
     """
-    name = _last_name(network)
+    name = called_name(network)
     frozen: _Switched = ev.remembered(("frozen", id(facts)), lambda: _switched(ev, facts), {})
     found = [one for home in {_home(scope, network), 0} for one in frozen.get((home, name or ""), ())]
     return bool(found) and not any(found)
@@ -45,13 +46,6 @@ def _home(scope: Scope, network: tree.Expr) -> int:
     return 0
 
 
-def _last_name(node: tree.Expr) -> str | None:
-    match node:
-        case tree.Name(id=name) | tree.Attribute(attr=name):
-            return name
-    return None
-
-
 def _switched(ev: Evaluator, facts: ModuleFacts) -> _Switched:
     """What a file sets for the parameters of networks, by their last names: True where they may learn. An attribute of
     `self` is one of its class alone.
@@ -60,7 +54,7 @@ def _switched(ev: Evaluator, facts: ModuleFacts) -> _Switched:
     parents = parents_of(ev, facts)
     for scope in facts.walk_scopes():
         for network, node, learns in _in_scope(ev, facts, scope, parents):
-            name = _last_name(network)
+            name = called_name(network)
             if name is not None:
                 found.setdefault((_home(scope, network), name), []).append(
                     learns or not _always_runs(ev, facts, scope, node)
@@ -126,7 +120,7 @@ def _freezes_what_it_is_given(ev: Evaluator, value: object) -> bool:
     scope = facts.scope_of(value.node)
     given = {param.name for param in value.node.params}
     switched = list(_of_its_own(ev, facts, scope, parents_of(ev, facts)))
-    return bool(switched) and all(_last_name(network) in given and not learns for network, _, learns in switched)
+    return bool(switched) and all(called_name(network) in given and not learns for network, _, learns in switched)
 
 
 def _always_runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> bool:

@@ -32,7 +32,7 @@ written_arguments.py  which parameter each argument in the text of a call is for
 
 Programs:
 entry_points.py       where they start; offered_commands.py: what their command lines offer
-other_commands.py     whether two things are done by two of the commands, of which a run takes one
+other_commands.py     whether two things are done in different runs: by two commands, for one
 entry_walk.py         the walk along a whole program
 entry_path.py         what it draws and seeds, in order
 run_places.py         which places and loaders it reaches

@@ -59,6 +59,11 @@ class Event:
     frame: Frame | None = None
     note: str = ""
 
+    @property
+    def sites(self) -> tuple[Site, ...]:
+        """The places of its chain, and its own last."""
+        return (*(link.site for link in self.chain), self.site)
+
     def after(self, link: Link) -> Event:
         return Event(
             self.name, self.site, self.arguments, (link, *self.chain), self.receiver, self.call, self.frame, self.note

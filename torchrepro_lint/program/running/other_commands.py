@@ -1,4 +1,4 @@
-"""Commands of which a run takes one: what one of them does is not done where another one runs."""
+"""What is done in different runs: commands, functions and options of which a run takes one."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.running.entry_points import EntryPoint
     from torchrepro_lint.program.running.events import Event
 
-__all__ = ["is_of_another_command"]
+__all__ = ["are_of_different_runs"]
 
 #: Functions of a group that run beside each of its commands.
 _BESIDE = frozenset({"callback", "result_callback"})
 
 
-def is_of_another_command(ev: Evaluator, entry: EntryPoint, one: Event, other: Event) -> bool:
+def are_of_different_runs(ev: Evaluator, entry: EntryPoint, one: Event, other: Event) -> bool:
     """Whether no run comes to both of two events of a program: their ways part at two commands of one group, at two
     functions of which a call runs one (alternatives of a name), or at an option of the command line.
     """

@@ -32,7 +32,7 @@ def one_comes_before(program: Program, early: Iterable[Event], late: Event) -> b
 
 def _parting(program: Program, early: Event, late: Event) -> tuple[Scope, ArmPath] | None:
     """The scope in which the two ways part, and the arms there that the early one needs and the late one does not."""
-    for first, second in zip(_way(early), _way(late), strict=False):
+    for first, second in zip(early.sites, late.sites, strict=False):
         if first == second:
             continue
         if first.path != second.path or first.number > second.number:
@@ -75,10 +75,6 @@ def _within(paths: list[ArmPath], arm: tuple[int, str]) -> list[ArmPath]:
 
 def _ends(block: tree.Block) -> bool:
     return bool(block) and isinstance(block[-1], (tree.Raise, tree.Return))
-
-
-def _way(event: Event) -> list[Site]:
-    return [*(link.site for link in event.chain), event.site]
 
 
 def _scope_of(program: Program, facts: ModuleFacts, first: Site, second: Site) -> Scope | None:

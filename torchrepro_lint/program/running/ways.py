@@ -137,7 +137,7 @@ def _use(ev: Evaluator, called: Scope, facts: ModuleFacts, scope: Scope, use: tr
     """A call of a function, or the place where it is given to what calls it: one of several in a table of commands."""
     choice = arm_of_choice(ev, facts, use) if not isinstance(use, tree.Call) else ()
     path = (*scope.path_at(use.site), *choice)
-    return replace(_waypoint(facts, scope, use.site), path=path, bound=arms_of_name(ev, facts, scope, use, called))
+    return Waypoint(facts, scope, use.site, path, arms_of_name(ev, facts, scope, use, called))
 
 
 def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:

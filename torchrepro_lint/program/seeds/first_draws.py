@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import EntryRun
-from torchrepro_lint.program.running.other_commands import is_of_another_command
+from torchrepro_lint.program.running.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.run_places import loaders_of
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
@@ -40,7 +40,7 @@ def first_draw(
             continue
         if rng != "torch" and is_only_shown(program, draw.event):
             continue
-        if not beside or any(not is_of_another_command(program.ev, run.entry, one, draw.event) for one in beside):
+        if not beside or any(not are_of_different_runs(program.ev, run.entry, one, draw.event) for one in beside):
             return replace(draw, event=kept), kept.chain
     for loader in loaders_of(program, run, with_workers=False):
         loaded = program.worker_run(loader).draws_from(rng)

@@ -49,9 +49,8 @@ def late_seeds(program: Program) -> Iterator[LateSeed]:
         if late is not None:
             found.setdefault(late.site, late)
 
-    def proof_of(site: Site) -> Iterator[Site]:
-        for event in (found[site].early, found[site].seed):
-            yield from (event.site, *(link.site for link in event.chain))
+    def proof_of(site: Site) -> tuple[Site, ...]:
+        return (*found[site].early.sites, *found[site].seed.sites)
 
     yield from (found[site] for site in program.asked_in_order(found, proof_of))
 

@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
-from torchrepro_lint.program.running.other_commands import is_of_another_command
+from torchrepro_lint.program.running.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
@@ -103,11 +103,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if _is_of_its_function(program, run, block, draws.values()):
             within.add(block.site)
 
-    def draws_of(site: Site) -> Iterator[Site]:
-        for draw, chain in found[site][1].values():
-            yield from (draw.event.site, *(link.site for link in chain))
-
-    for site in program.asked_in_order(found, draws_of):
+    for site in program.asked_in_order(found, lambda site: _sites_of(found[site][1].values())):
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
         yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within)
@@ -148,6 +144,12 @@ def _comes_late(run: EntryRun, block: Evidence, drawn: list[Event]) -> bool:
     return any(step.order < first and any(step.event is one for one in drawn) for step in run.steps)
 
 
+def _sites_of(draws: Iterable[tuple[Effect, tuple[Link, ...]]]) -> Iterator[Site]:
+    """The places of draws, and of the chains that lead to them."""
+    for draw, chain in draws:
+        yield from (draw.event.site, *(link.site for link in chain))
+
+
 def _is_of_its_function(
     program: Program, run: EntryRun, block: Evidence, draws: Iterable[tuple[Effect, tuple[Link, ...]]]
 ) -> bool:
@@ -164,9 +166,9 @@ def _is_of_its_function(
     if not draws_here and not _draws_below(program, block):
         return False
     start, end = program.parsed(block.site.path).span(scope.node.site)
-    sites = [site for draw, chain in draws for site in (draw.event.site, *(link.site for link in chain))]
     return not any(
-        site.path == block.site.path and start <= program.parsed(site.path).span(site.number)[0] < end for site in sites
+        site.path == block.site.path and start <= program.parsed(site.path).span(site.number)[0] < end
+        for site in _sites_of(draws)
     )
 
 
@@ -193,4 +195,4 @@ def _seeded_at(run: EntryRun, blocks: list[Evidence]) -> list[Event]:
 
 def _run_together(program: Program, run: EntryRun, one: Evidence, drawn: Event) -> bool:
     """Whether one command of the program seeds and draws."""
-    return any(not is_of_another_command(program.ev, run.entry, event, drawn) for event in _seeded_at(run, [one]))
+    return any(not are_of_different_runs(program.ev, run.entry, event, drawn) for event in _seeded_at(run, [one]))

@@ -77,7 +77,7 @@ def is_for_the_next_draw(program: Program, one: Evidence) -> bool:
 
 
 def _is_first_of_a_script(program: Program, one: Evidence) -> bool:
-    """Whether a seed stands in the body of a script or in the function that it starts, and no network is made above it
+    """Whether a seed is set in the body of a script or in the function that it starts, before any network is made
     there.
     """
     scope = one.frame.scope

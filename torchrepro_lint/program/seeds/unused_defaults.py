@@ -25,8 +25,7 @@ __all__ = ["is_unused_default"]
 
 def is_unused_default(run: EntryRun, event: Event) -> bool:
     """Whether a draw is for the default of a parameter, and no call in the program is seen to leave that default."""
-    sites = [*(link.site for link in event.chain), event.site]
-    for link, inside in zip(reversed(event.chain), reversed(sites), strict=False):
+    for link, inside in zip(reversed(event.chain), reversed(event.sites), strict=False):
         if not link.note.startswith("defines "):
             continue
         facts = run.program.facts(link.site.path)

@@ -24,7 +24,6 @@ from torchrepro_lint.program.workers.worker_reseeding import seeding_events
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
-    from torchrepro_lint.program.evaluation.values import Site
     from torchrepro_lint.program.running.events import Event
     from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
@@ -80,7 +79,7 @@ def _ends_a_block(event: Event, seeds: list[_Seed]) -> bool:
 
 def _of_index(ev: Evaluator, event: Event) -> Iterator[_Seed]:
     """The event as a seed that takes the index or the clock, where it is one."""
-    for level, site in enumerate(_sites(event)):
+    for level, site in enumerate(event.sites):
         place = place_of(ev, site)
         match place and place.scope.node:
             case tree.FunctionDef(name="__getitem__", params=(_, index, *_)):
@@ -91,10 +90,6 @@ def _of_index(ev: Evaluator, event: Event) -> Iterator[_Seed]:
                 ):
                     above = parents_of(ev, place.facts).of(call)
                     yield _Seed(event, level, call, place, above if isinstance(above, tree.With) else None)
-
-
-def _sites(event: Event) -> tuple[Site, ...]:
-    return (*(link.site for link in event.chain), event.site)
 
 
 def _is_from_entropy(ev: Evaluator, event: Event) -> bool:
@@ -142,7 +137,7 @@ def _decides(ev: Evaluator, seed: _Seed, draw: Event) -> bool:
     """Whether the seed is surely set before the draw, in a method through which the draw is reached."""
     if draw.chain[: seed.level] != seed.event.chain[: seed.level]:
         return False
-    reached = _sites(draw)[seed.level]
+    reached = draw.sites[seed.level]
     begin = seed.call.site
     if reached.path != seed.place.site.path or reached.number < begin:
         return False

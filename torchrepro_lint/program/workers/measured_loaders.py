@@ -189,7 +189,8 @@ def _measures(program: Program, facts: ModuleFacts, scope: Scope, loop: tree.For
 
 def _trains(program: Program, facts: ModuleFacts, scope: Scope, loop: tree.For) -> bool:
     """Whether a loop over batches takes steps, gives the batches on, or calls what may take steps, by the names."""
-    if any(any(part is loop for part in _around(program, facts, one)) for one in scope.yields):
+    parents = parents_of(program.ev, facts)
+    if any(any(part is loop for part in parents.around(one)) for one in scope.yields):
         return True
     training = _training_functions(program, facts.path)
     return any(
@@ -197,10 +198,6 @@ def _trains(program: Program, facts: ModuleFacts, scope: Scope, loop: tree.For) 
         for call, path in scope.calls
         if any(branch == loop.site and arm == "body" for branch, arm in path)
     )
-
-
-def _around(program: Program, facts: ModuleFacts, node: Node) -> Iterator[Node]:
-    return iter(parents_of(program.ev, facts).around(node))
 
 
 def _may_step(call: tree.Call, training: Set[str]) -> bool:

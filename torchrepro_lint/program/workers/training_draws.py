@@ -29,8 +29,7 @@ def without_those_of_training(program: Program, loader: Loader, draws: Iterable[
 
 
 def _is_for_training(program: Program, draw: Effect) -> bool:
-    sites = (*(link.site for link in draw.event.chain), draw.event.site)
-    return any(_asks_for_training(program, site) for site in sites)
+    return any(_asks_for_training(program, site) for site in draw.event.sites)
 
 
 def _asks_for_training(program: Program, site: Site) -> bool:
