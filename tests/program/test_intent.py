@@ -23,6 +23,8 @@ from torchrepro_lint.program.switches.intent_at import (
 )
 
 HEAD = "import torch\nfrom torch.backends import cudnn\n"
+RUNNER = "from mmengine.runner import Runner\n"
+BOTH = ["algorithms deterministic", "seed seeded"]
 ON = "torch.use_deterministic_algorithms(True)\n"
 DECORATOR = """\
 import functools
@@ -65,6 +67,16 @@ def shown(root: Path, files: Mapping[str, str] | str) -> list[str]:
         (f"{ON}here()", ["algorithms deterministic"]),
         ("torch.use_deterministic_algorithms(True, warn_only=True)\nhere()", ["algorithms-warn deterministic"]),
         ("torch.use_deterministic_algorithms(False)\nhere()", []),
+        # Both in one dictionary, written out, under a name, or spread.
+        (f"{RUNNER}Runner(randomness=dict(seed=0))\nhere()", ["seed seeded"]),
+        (f"{RUNNER}Runner(randomness={{'seed': 0, 'deterministic': True}})\nhere()", BOTH),
+        (f"{RUNNER}how = dict(seed=0, deterministic=True)\nRunner(randomness=how)\nhere()", BOTH),
+        (f"{RUNNER}how = dict(seed=0)\nhow['deterministic'] = True\nRunner(randomness=how)\nhere()", BOTH),
+        (f"{RUNNER}how = dict(seed=0)\nRunner(randomness=dict(deterministic=True, **how))\nhere()", BOTH),
+        (f"{RUNNER}Runner(randomness=dict(seed=0, deterministic=False))\nhere()", ["seed seeded"]),
+        (f"{RUNNER}Runner(randomness=dict(seed=None))\nhere()", []),
+        (f"{RUNNER}Runner()\nhere()", []),
+        (f"{RUNNER}Runner(seed=0, deterministic=True)\nhere()", []),
         ("torch.seed()\nhere()", []),
         # A helper that returns before it seeds, for each call there is, does not seed.
         ("def f(s):\n    if s is None: return\n    torch.manual_seed(s)\nf(1)\nhere()", ["seed seeded"]),

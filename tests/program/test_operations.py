@@ -54,6 +54,12 @@ def effects(program: Program, operation: Operation) -> Iterator[str]:
     ("code", "name", "effect"),
     [
         ("F.grid_sample(x, x)", "torch.nn.functional.grid_sample", "throws backward"),
+        # What a class of the project inherits, where the base gets its arguments.
+        (
+            "class Up(nn.Upsample):\n    def __init__(self):\n        super().__init__(scale_factor=2, mode='bicubic')",
+            "torch.nn.Upsample",
+            "throws backward",
+        ),
         ("torch.nn.functional.grid_sample(x, x)", "torch.nn.functional.grid_sample", "throws backward"),
         (
             "from torch.nn.functional import grid_sample as sample\nsample(x, x)",

@@ -14,6 +14,7 @@ MethodTable = Literal[
     "called_by_frameworks",
     "called_once",
     "multiplies",
+    "runs_the_operation",
     "keeps_beside_others",
     "starts_anew",
     "called_at_the_end",

@@ -49,7 +49,8 @@ class Switch:
     An assignment switches where the assigned value fulfils `when` (its parameter is called `value`), a call where
     its arguments do. `level` is the intent that this is evidence of; None for a switch that is against it, or
     that takes it back. `parameter` is the argument to repair, None for an assignment; `since` is the first torch that
-    takes it, where the function itself is older.
+    takes it, where the function itself is older. `within`: the parameter that a mapping is given for, whose keys are
+    then what `when` and `parameter` name: `Runner(randomness=dict(deterministic=True))`.
     """
 
     qualname: str
@@ -59,6 +60,7 @@ class Switch:
     parameter: Parameter | None
     since: str | None
     source: str
+    within: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +68,9 @@ class SeedingCall:
     """A call that seeds: `seeds` names generators of `generators.toml`.
 
     `seed_parameter` is the argument with the seed; where it is left out or None, the seed is `default` if that is
-    an integer, and drawn from entropy where `default` is None. `when` as in `Switch`. `handed_to` are the names of what
-    seeds with that seed when it is made, if the program makes it; else the call itself is taken to seed. `fresh`: every
-    release of the library draws a seed where none is given.
+    an integer, and drawn from entropy where `default` is None. `when` and `within` as in `Switch`. `handed_to` are the
+    names of what seeds with that seed when it is made, if the program makes it; else the call itself is taken to seed.
+    `fresh`: every release of the library draws a seed where none is given.
     """
 
     qualname: str
@@ -79,6 +81,7 @@ class SeedingCall:
     source: str
     handed_to: frozenset[str] = frozenset()
     fresh: bool = False
+    within: str | None = None
 
 
 def assignment_switch(qualname: str) -> tuple[Switch, ...]:
@@ -122,6 +125,7 @@ def _switches(kind: str) -> Mapping[str, tuple[Switch, ...]]:
                 parameter=Parameter.parse(row["parameter"]) if "parameter" in row else None,
                 since=row.get("since"),
                 source=row["source"],
+                within=row.get("within"),
             )
             found[name] = (*found.get(name, ()), switch)
     return found
@@ -143,5 +147,6 @@ def _seeding() -> Mapping[str, SeedingCall]:
                 source=row["source"],
                 handed_to=frozenset(one for text in row.get("handed_to", ()) for one in expand_names(text)),
                 fresh=row.get("fresh", False),
+                within=row.get("within"),
             )
     return found

@@ -2,7 +2,7 @@
 
 Which operations:
 operations.py            the calls
-held_operations.py       those under another name
+held_operations.py       those under another name; inherited_operations.py: those of a class's base
 op_arguments.py          their arguments
 proven_rows.py           which rows of the table are proven for a call
 op_collisions.py         whether anything can meet in one that adds; unique_indices.py: whether an index repeats

@@ -24,6 +24,7 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import External, Site, Value
 from torchrepro_lint.program.ops.held_operations import held_names, held_pattern, is_called_by, without_partial
+from torchrepro_lint.program.ops.inherited_operations import base_pattern, inherited_operation, initialises_a_base
 from torchrepro_lint.program.ops.tensor_params import named_as_data
 from torchrepro_lint.program.ops.tensor_results import Tensor
 from torchrepro_lint.program.ops.tensors import tensor
@@ -171,7 +172,8 @@ def find_operations(ev: Evaluator, path: Path, called: Set[str]) -> Iterator[tup
     runs.
     """
     may_hold = ev.project.holds(path, held_pattern(frozenset(called)))
-    facts = ev.project.facts(path) if may_hold or ev.project.may_call_any(path, called) else None
+    derives = ev.project.holds(path, base_pattern(frozenset(called)))
+    facts = ev.project.facts(path) if may_hold or derives or ev.project.may_call_any(path, called) else None
     if facts is None:
         return
     nothing: dict[str, str] = {}
@@ -198,6 +200,7 @@ def _in_scope(
             and (last := aliases.get(name, name)) in called
             and _may_matter(call, last)
         )
+        or initialises_a_base(call, scope, called)
     ]
     if not calls:
         return
@@ -261,7 +264,7 @@ def _operation_name(ev: Evaluator, call: tree.Call, frame: Frame) -> tuple[str |
         case tree.Attribute(value=receiver, attr=attr) if op_rows(_METHOD + attr):
             if tensor(ev, receiver, frame) is not None:
                 return _METHOD + attr, ()
-    return None, ()
+    return inherited_operation(ev, call, frame), ()
 
 
 def _is_the_only_one(values: Sequence[tuple[Value, object]], name: str) -> bool:

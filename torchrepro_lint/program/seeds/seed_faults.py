@@ -29,7 +29,7 @@ from torchrepro_lint.program.seeds.own_seeds import own_seeds
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
 from torchrepro_lint.program.seeds.told_seeds import root_of, tells_seed
 from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone, runs_in_workers_alone
-from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent import Evidence, settings_in
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.workers import argument
 
@@ -108,7 +108,10 @@ def _fault(program: Program, one: Evidence) -> ChangingSeed | None:
         return ChangingSeed(one, None, is_fallback(program, one)) if not one.node.args else None
     written = one.value
     if written is None:
-        given, _ = argument(program.ev.arguments(one.node.args, one.frame), *_named(known.seed_parameter))
+        given, _ = argument(
+            program.ev.arguments(settings_in(one.node, known.within), one.frame),
+            *_named(known.seed_parameter),
+        )
         if given or known.default is not None or _is_elaborate(known):
             return None
         return ChangingSeed(one, None, is_fallback(program, one))

@@ -61,10 +61,10 @@ from torchrepro_lint.program.workers.workers import argument, condition_holds
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["EVIDENCE_WORDS", "Evidence", "fetches_items", "find_evidence", "running_modules"]
+__all__ = ["EVIDENCE_WORDS", "Evidence", "fetches_items", "find_evidence", "running_modules", "settings_in"]
 
 EVIDENCE_WORDS = re.compile(
-    rb"seed|determinis|benchmark|Trainer|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul"
+    rb"seed|determinis|benchmark|Trainer|Runner|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul"
     rb"|max-autotune|max_autotune|coordinate_descent_tuning"
 )
 _ATTRIBUTES = frozenset(
@@ -188,19 +188,42 @@ def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Fr
             name = _called_name(value)
             if name is None:
                 continue
-            arguments = ev.arguments(call.args, frame)
             site = ev.site(call, frame)
             for switch in call_switches(name):
-                if takes_effect(switch, arguments, partial(_written, call, arguments)):
-                    node, values = _written(call, arguments, switch.parameter)
+                args = settings_in(call, switch.within)
+                arguments = ev.arguments(args, frame)
+                if takes_effect(switch, arguments, partial(_written, args, arguments)):
+                    node, values = _written(args, arguments, switch.parameter)
                     nothing: frozenset[str] = frozenset()
                     yield Evidence(name, switch.effect, switch.level, nothing, site, call, node, values, frame, path)
             seeding = seeding_call(name)
-            if seeding is not None and all(condition_holds(c, arguments) is not False for c in seeding.when):
-                node, values = _written(call, arguments, seeding.seed_parameter)
+            if seeding is None:
+                continue
+            args = settings_in(call, seeding.within)
+            arguments = ev.arguments(args, frame)
+            if all(condition_holds(c, arguments) is not False for c in seeding.when):
+                node, values = _written(args, arguments, seeding.seed_parameter)
                 is_intent = "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values)
                 level = "seeded" if is_intent and not fetches_items(frame.scope) else None
                 yield Evidence(name, "seed", level, seeding.seeds, site, call, node, values, frame, path)
+
+
+def settings_in(call: tree.Call, within: str | None) -> tuple[tree.Arg, ...]:
+    """The arguments that decide what a call seeds or switches: its own, or, where they are `within` a mapping that is
+    given for one of its parameters, those: `Runner(randomness=dict(seed=0))`.
+    """
+    if within is None:
+        return call.args
+    written = next((arg.value for arg in call.args if arg.keyword == within), None)
+    if written is None:
+        return tuple(arg for arg in call.args if arg.star == "**")  # which may hold the mapping, and so anything
+    match written:
+        case tree.Call(func=tree.Name(id="dict"), args=args):
+            return args
+        case tree.DictDisplay(items=items) if all(isinstance(key, tree.Const) for key, _ in items):
+            named = [(key.value, value) for key, value in items if isinstance(key, tree.Const)]
+            return tuple(tree.Arg(value.site, value, keyword=str(key)) for key, value in named)
+    return (tree.Arg(written.site, written, star="**"),)
 
 
 def fetches_items(scope: Scope) -> bool:
@@ -218,19 +241,19 @@ def _is_entropy(seeding: SeedingCall, arguments: Arguments, values: Values) -> b
     return not given or values == frozenset((Constant(None),))
 
 
-def _written(call: tree.Call, arguments: Arguments, parameter: Parameter | Condition | None) -> Given:
+def _written(args: tuple[tree.Arg, ...], arguments: Arguments, parameter: Parameter | Condition | None) -> Given:
     """The expression written for a parameter, and what it can be."""
     if parameter is None:
         return None, frozenset()
     name = parameter.name if isinstance(parameter, Parameter) else parameter.parameter
     position = parameter.position
     _, values = argument(arguments, name, position)
-    for arg in call.args:
+    for arg in args:
         if arg.keyword == name:
             return arg.value, values
-    if position is not None and position < len(call.args) and not call.args[position].star:
-        if call.args[position].keyword is None:
-            return call.args[position].value, values
+    if position is not None and position < len(args) and not args[position].star:
+        if args[position].keyword is None:
+            return args[position].value, values
     return None, values
 
 

@@ -4,7 +4,8 @@ What it does
     Finds attention whose backward pass is nondeterministic on CUDA (`scaled_dot_product_attention` and the layers that
     use it, `flash_attn` without `deterministic=True`, `xformers`), and other kernels of third parties that add with
     atomics (`torch_scatter`, and the layers of PyTorch Geometric that add along edges), in a program that asks for
-    determinism. Only in the `strict` profile.
+    determinism. Layers that a project derives from these, or from `MessagePassing`, are among them. Only in the
+    `strict` profile.
 
 Why is this bad?
     Flash attention and memory-efficient attention add the gradients of keys and values in the order in which blocks
@@ -48,6 +49,8 @@ Not reported
     - Programs that do not ask for determinism.
     - Graph layers, where the program has its edges in a sparse matrix (`SparseTensor`, `adj_t`): its product adds in a
       fixed order. Before torch 1.13, they raise under `use_deterministic_algorithms(True)`, which is TRL401.
+    - Classes derived from `MessagePassing` that take the largest or smallest message (`aggr="max"`), or have an
+      `aggregate` of their own.
     - `nn.MultiheadAttention`, unless it is called with `need_weights=False`: otherwise it does not use these kernels.
 
 References
