@@ -28,11 +28,14 @@ _LOADS = re.compile(rb"load_state_dict|torch\.load\(|load_file\(")
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """A call of a model for its results alone, and a layer of it that draws there, with the chain from the call on."""
+    """A call of a model for its results alone, and a layer of it that draws there, with the chain from the call on.
+    `trains`: the program takes the steps of a training too.
+    """
 
     site: Site
     layer: Event
     chain: tuple[Link, ...]
+    trains: bool
 
 
 def unswitched_evaluations(program: Program) -> Iterator[Evaluation]:
@@ -59,7 +62,7 @@ def _evaluations(run: EntryRun) -> Iterator[Evaluation]:
             place = place_of(run.program.ev, link.site) if link.note.startswith("calls ") else None
             if place is not None and is_without_grad(run.program.ev, place.facts, place.scope, link.site.number):
                 if _is_evaluation(run, event, index, place):
-                    yield Evaluation(link.site, event, event.chain[index:])
+                    yield Evaluation(link.site, event, event.chain[index:], run.trains)
                 break
 
 

@@ -68,7 +68,9 @@ How it is proven
     `verify --perturb resume` shows that the learning rate of the first resumed step differs from that of the whole run.
 
 Fix safety
-    No fix: checkpoints that exist already do not have the state, so the code that loads has to decide what to do then.
+    Unsafe: saves the state beside the optimizer's and loads it below the optimizer's, `if "scheduler" in checkpoint:`,
+    since checkpoints that exist already do not have it. Only where both are written out in one file, and what is
+    missing has a name in both functions.
 
 Not reported
     - Schedulers that are made anew from the epoch (`last_epoch=`), that get the epoch in `step(epoch)`, or that a loop
@@ -97,6 +99,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.checkpoint_fix import checkpoint_fix
 from torchrepro_lint.program.ordering.incomplete_checkpoints import incomplete_checkpoints
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -115,6 +118,6 @@ class ResumeIncomplete(Rule):
             message = f"this checkpoint lacks the state of {missing}, which a resumed run starts anew"
             trace = [Link(site, f"moves on {kind.called}", 0) for kind, site in one.missing]
             seldom = all(kind.seldom for kind, _ in one.missing)
-            yield self.finding(
-                program, one.save, message, [*trace, Link(one.load, "loads it", 0)], seldom_matters=seldom
-            )
+            fix, declined = checkpoint_fix(program, one) if program.is_asked(one.save.path) else (None, None)
+            trace.append(Link(one.load, "loads it", 0))
+            yield self.finding(program, one.save, message, trace, fix=fix, declined=declined, seldom_matters=seldom)

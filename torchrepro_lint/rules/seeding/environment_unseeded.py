@@ -39,7 +39,10 @@ How it is proven
     Not shown by `verify`, because it needs Gymnasium. Its documentation says so.
 
 Fix safety
-    No fix: only the first `reset` of an environment may get the seed. A seed in each of them repeats the same episode.
+    Unsafe: passes the program's own seed to the first `reset` of a Gymnasium environment, `env.reset(seed=args.seed)`,
+    and inserts `env.action_space.seed(args.seed)` above it. The episodes are other ones from then on. There is no fix
+    where each `reset` is in a loop or the function runs several times, since a seed in each repeats the same episode,
+    and for an environment of Gym, whose older releases take the seed by `env.seed(...)`.
 
 Not reported
     - Programs that seed any environment, or any action space: by `env.seed(...)`, `reset(seed=...)`, an argument `seed`
@@ -62,6 +65,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.fixes.environment_seed_fix import environment_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.seeds.environment_seeds import unseeded_environments
 from torchrepro_lint.rules.base import Rule
@@ -82,4 +86,5 @@ class EnvironmentUnseeded(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unseeded_environments(program):
-            yield self.finding(program, one.site, _MESSAGES[one.kind])
+            fix, declined = environment_seed_fix(program, one) if program.is_asked(one.site.path) else (None, None)
+            yield self.finding(program, one.site, _MESSAGES[one.kind], fix=fix, declined=declined)

@@ -60,9 +60,10 @@ How it is proven
     `verify` shows that the output of the same model for the same input differs between two evaluations.
 
 Fix safety
-    Unsafe: passes `training=self.training`, or a probability of 0 in evaluation mode. The results of evaluations
-    change. There is no fix outside the methods of a module, for a layer that is created where it is called, and for a
-    missing `model.eval()`.
+    Unsafe: passes `training=self.training`, or a probability of 0 in evaluation mode. In a program that only uses a
+    trained model, inserts `model.eval()` above its call and all that is around it. The results of evaluations change.
+    There is no fix outside the methods of a module, and for a layer that is created where it is called. Nor is there
+    one for a missing `model.eval()` in a program that trains, where `model.train()` has to follow.
 
 Not reported
     - `training=True`, which says that it is on purpose, and names that say so: Monte Carlo dropout, the prenet of
@@ -86,6 +87,7 @@ from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.fixes.evaluation_fix import evaluation_fix
 from torchrepro_lint.fixes.mode_fix import mode_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -105,7 +107,8 @@ class RandomInEvaluation(Rule):
         for found in unswitched_evaluations(program):
             message = "dropout is active in this evaluation: nothing in the program calls `model.eval()`"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
-            yield self.finding(program, found.site, message, trace)
+            fix, declined = evaluation_fix(program, found) if program.is_asked(found.site.path) else (None, None)
+            yield self.finding(program, found.site, message, trace, fix=fix, declined=declined)
 
     def _each_dropout(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         """The findings at calls, each with its cause: the function that writes them so."""
