@@ -17,7 +17,7 @@ from fixture_format import FOLDER, all_fixtures
 from kept_verdicts import KeptVerdicts
 from test_fix_proofs import NO_CHANGE, NOT_SHOWN
 
-from torchrepro_lint.verify.fixtures.claims import Claim, NotShown
+from torchrepro_lint.verify.fixtures.claims import Claim, NotShown, RunsAgree
 from torchrepro_lint.verify.fixtures.fixture import Fixture, find_fixtures, read_fixture
 from torchrepro_lint.verify.fixtures.judge import Outcome
 from torchrepro_lint.verify.fixtures.suite import Plan, Row, verify
@@ -54,6 +54,21 @@ def is_settled(rows: list[Row]) -> bool:
     return all(row.verdict.outcome in (fine if row.claim in own else (*fine, Outcome.FAILED)) for row in rows)
 
 
+def by_most_runs(fixtures: list[Fixture]) -> dict[int, list[Fixture]]:
+    """Programs by how often they are run at most while their runs agree.
+
+    A program that claims itself that its runs differ is run until they do. One that is fixed is tried with the claim of
+    the bad program that they differ, which is to fail: two runs that agree say so, and more would be made of all of them.
+    """
+    plan = Plan(devices=("cpu",), available=("cpu",))
+    groups: dict[int, list[Fixture]] = {}
+    for fixture in fixtures:
+        own = read_fixture(fixture.path).claims
+        differs = any(isinstance(one.observation, RunsAgree) and not one.observation.agree for one in own)
+        groups.setdefault(plan.most_runs if differs else plan.runs, []).append(fixture)
+    return groups
+
+
 @pytest.fixture(scope="module")
 def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
     """All claims on the CPU of the programs that the selected tests ask about, from one run of them all."""
@@ -66,8 +81,10 @@ def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
     kept = KeptVerdicts(request.config)
     rows = {fixture.path: known for fixture in chosen if (known := kept.get(fixture)) is not None}
     made: dict[Path, list[Row]] = {}
-    for row in verify([one for one in chosen if one.path not in rows], Plan(devices=("cpu",), available=("cpu",))):
-        made.setdefault(row.fixture.path, []).append(row)
+    missing = [fixture for fixture in chosen if fixture.path not in rows]
+    for most_runs, fixtures in by_most_runs(missing).items():
+        for row in verify(fixtures, Plan(devices=("cpu",), available=("cpu",), most_runs=most_runs)):
+            made.setdefault(row.fixture.path, []).append(row)
     kept.add(rows for rows in made.values() if is_settled(rows))
     return rows | made
 
