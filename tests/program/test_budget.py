@@ -12,14 +12,20 @@ from program.asking import program_of
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import check
-from torchrepro_lint.facts.scopes import END
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.program.evaluation import handed_lists, memory
+from torchrepro_lint.program.evaluation.aliases import aliases_of
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Arguments, Constant, values_of
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, Site, values_of
 from torchrepro_lint.program.ordering.generators import seedings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.bodies import BodyWalker
+from torchrepro_lint.program.running.call_index import calls_in
 from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.guards import place_of
+from torchrepro_lint.program.running.held_names import held_names
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds import seed_faults
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import is_chosen_against, ways_of
@@ -314,3 +320,50 @@ def test_a_long_run_lets_go_of_the_frames_and_sets_of_answers_that_it_drops(
         program.ev.name(f"x{number}", END, program.ev.module_frame(facts))
     assert len(program.ev._frames) < 100
     assert len(program.ev._sets) < 100
+
+
+TEXT = """\
+import argparse
+import os
+
+def f(scale=2):
+    rows = []
+    other = rows
+    if scale:
+        return 1
+    os.makedirs("made")
+    f(3)
+    return 2
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=0)
+f()
+"""
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        lambda program, facts: type(parents_of(program.ev, facts).statement(facts.scope.calls[-1][0])).__name__,
+        lambda program, facts: [one.call.site for one in calls_in(program.ev, facts, "f")],
+        lambda program, facts: held_names(program.ev, facts),
+        lambda program, facts: aliases_of(program.ev, _function(facts), "rows"),
+        lambda program, facts: place_of(program.ev, Site(facts.path, _function(facts).calls[-1][0].site)).scope.name,
+    ],
+    ids=["parents", "calls by name", "names that hold values", "aliases", "statements"],
+)
+def test_what_a_text_says_is_known_past_the_budget(
+    told: Callable[[Program, ModuleFacts], object], tmp_path: Path
+) -> None:
+    answers = []
+    for steps in (0, memory.MAX_STEPS + 1):
+        program = program_of(tmp_path, TEXT)
+        facts = program.facts(tmp_path / "main.py")
+        assert facts is not None
+        program.ev.steps = steps
+        answers.append(repr(told(program, facts)))
+    assert answers[0] == answers[1]
+
+
+def _function(facts: ModuleFacts) -> Scope:
+    return next(scope for scope in facts.walk_scopes() if scope.name == "f")

@@ -89,6 +89,7 @@ LOWERED = [
     Lowered("running/named_uses.py:MAX_DEFINITIONS", "TRL402"),
     Lowered("seeds/evaluation_mode.py:_MAX_DEPTH", "TRL501"),
     Lowered("seeds/asked_form.py:_MAX_STEPS", "TRL501", 1),
+    Lowered("seeds/hashed_texts.py:MAX_STEPS_OF_A_PATH", "TRL214"),
     Lowered("switches/hydra.py:_MAX_CALLS", "TRL301"),
     Lowered("switches/intent_at.py:MAX_COMPARED", "TRL301", 1),
     Lowered("switches/intent_at.py:MAX_COMPARED", "TRL302", 1),

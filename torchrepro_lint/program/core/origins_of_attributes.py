@@ -275,7 +275,7 @@ def _of_default(ev: Evaluator, query: Query, default: tree.Expr, frame: Frame) -
 def _as_call(ev: Evaluator, func: tree.Expr) -> tree.Call:
     """The call of a factory that no code writes, the same one each time it is asked for."""
     made = tree.Call(func.site, func, ())
-    return ev.remembered(("as-call", id(func)), lambda: made, made)
+    return ev.of_text(("as-call", id(func)), lambda: made)
 
 
 def _of_class(ev: Evaluator, query: Query, cls: ClassValue, attr: str) -> Origins | None:

@@ -129,4 +129,4 @@ def _as_operation(ev: Evaluator, node: tree.AugAssign) -> tree.Binary:
         case tree.Attribute(value=value, attr=attr):
             before = tree.Attribute(node.site, value, attr)
     made = tree.Binary(node.site, node.op, before, node.value)
-    return ev.remembered(("as-operation", id(node)), lambda: made, made)
+    return ev.of_text(("as-operation", id(node)), lambda: made)

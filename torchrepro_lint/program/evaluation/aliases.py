@@ -17,8 +17,7 @@ __all__ = ["aliases_in", "aliases_of", "shares_object"]
 
 def aliases_of(ev: Evaluator, scope: Scope, name: str) -> tuple[str, ...]:
     """The other names that a scope has for the object of a name; the scope is gone through once."""
-    unknown: Mapping[str, tuple[str, ...]] = {}
-    return ev.remembered(("aliases", id(scope)), lambda: aliases_in(scope), unknown).get(name, ())
+    return ev.of_text(("aliases", id(scope)), lambda: aliases_in(scope)).get(name, ())
 
 
 def aliases_in(scope: Scope) -> Mapping[str, tuple[str, ...]]:

@@ -262,7 +262,7 @@ def changes_of(ev: Evaluator, scope: Scope, target: str) -> tuple[Touch, ...]:
     for alias in aliases_of(ev, scope, target):
         touches += [one for one in scope.touches(alias) if shares_object(scope, target, alias, one.site)]
     touches.sort(key=attrgetter("site"))
-    return ev.remembered(("changes", id(scope), target), lambda: _changes(touches), nothing) if touches else nothing
+    return ev.of_text(("changes", id(scope), target), lambda: _changes(touches)) if touches else nothing
 
 
 def _changes(touches: Sequence[Touch]) -> tuple[Touch, ...]:

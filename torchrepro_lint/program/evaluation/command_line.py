@@ -183,8 +183,7 @@ def _declared(ev: Evaluator, parsed_in: Path, name: str) -> Iterator[tuple[tree.
 
 
 def _declared_in(ev: Evaluator, facts: ModuleFacts, name: str) -> list[tuple[Scope, tree.Call]]:
-    nothing: dict[str, list[tuple[Scope, tree.Call]]] = {}
-    declared = ev.remembered(("arguments-declared", id(facts)), lambda: _declarations(facts), nothing)
+    declared = ev.of_text(("arguments-declared", id(facts)), lambda: _declarations(facts))
     return declared.get(name, [])
 
 

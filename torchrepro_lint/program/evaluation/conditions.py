@@ -229,8 +229,7 @@ def may_run(ev: Evaluator, site: int, path: ArmPath, frame: Frame) -> bool:
         return False
     scope = frame.scope
     own = dict(path)
-    none: tuple[tuple[int, str, ArmPath], ...] = ()
-    exits = ev.remembered(("exits", id(scope)), lambda: tuple(_exits(scope)), none)
+    exits = ev.of_text(("exits", id(scope)), lambda: tuple(_exits(scope)))
     return not any(
         branch < site
         and branch not in own

@@ -46,8 +46,7 @@ class Handing(NamedTuple):
 
 def passings(ev: Evaluator, scope: Scope, target: str) -> tuple[Handing, ...]:
     """The calls directly in a scope that are passed the dotted name `target`, in the order of the text."""
-    nothing: dict[str, tuple[Handing, ...]] = {}
-    return ev.remembered(("passings", id(scope)), lambda: _find(scope), nothing).get(target, ())
+    return ev.of_text(("passings", id(scope)), lambda: _find(scope)).get(target, ())
 
 
 def handings(ev: Evaluator, scope: Scope, target: str) -> tuple[Handing, ...]:

@@ -33,8 +33,7 @@ def options_of(ev: Evaluator, node: tree.Conditional | tree.Boolean, frame: Fram
 
 def tests_inside(ev: Evaluator, facts: ModuleFacts, site: int) -> tuple[Asked, ...]:
     """The tests in an expression after which the call at `site` is made."""
-    nothing: dict[int, tuple[Asked, ...]] = {}
-    return ev.remembered(("inner-tests", id(facts)), lambda: _inner_tests(facts), nothing).get(site, ())
+    return ev.of_text(("inner-tests", id(facts)), lambda: _inner_tests(facts)).get(site, ())
 
 
 def _inner_tests(facts: ModuleFacts) -> dict[int, tuple[Asked, ...]]:

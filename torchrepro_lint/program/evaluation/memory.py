@@ -224,6 +224,18 @@ class Memory:
         finally:
             self.steps = steps
 
+    def of_text(self, key: Hashable, compute: Callable[[], Answer]) -> Answer:
+        """What the text of one file says by itself, computed once, whatever is left of the budget: an empty table in
+        its place would say that the text has no calls, or no statements. `key` holds the facts, the scope or the node
+        by its identity; what is computed asks no other question.
+        """
+        answer = self._memo.get(key, _MISSING)
+        if answer is _MISSING:
+            self.steps += 1
+            answer = compute()
+            self._keep(key, answer, is_cut=False)
+        return answer  # type: ignore[return-value]
+
     def of_project(self, name: str, compute: Callable[[], Answer], again: Answer) -> Answer:
         """A table of the whole project, computed once, on its own: the question that first needs it may have little
         left of its budget. That an entry hangs on a limit is no reason to find all of them anew.

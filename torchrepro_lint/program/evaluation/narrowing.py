@@ -39,9 +39,7 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
     scope = frame.scope
     if site == END or not scope.branches or not (len(values) > 1 or is_open(values)):
         return values
-    tests: tuple[tuple[tree.If, int], ...] = ev.remembered(
-        ("tests", id(scope), name), lambda: _tests_of(scope, name), ()
-    )
+    tests: tuple[tuple[tree.If, int], ...] = ev.of_text(("tests", id(scope), name), lambda: _tests_of(scope, name))
     if not tests:
         return values
     use_path = scope.path_at(site)

@@ -59,7 +59,7 @@ def outside_stores(ev: Evaluator, facts: ModuleFacts) -> dict[str, list[tuple[Sc
     """The assignments of a file to `name.attr` and `part.dataset.attr`, by the attribute; those to attributes of `self`
     and `cls` are left out.
     """
-    return ev.remembered(("outside-stores", id(facts)), lambda: _collect_stores(facts), {})
+    return ev.of_text(("outside-stores", id(facts)), lambda: _collect_stores(facts))
 
 
 def _collect_stores(facts: ModuleFacts) -> dict[str, list[tuple[Scope, Store]]]:

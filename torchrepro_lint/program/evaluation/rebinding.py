@@ -47,9 +47,8 @@ def may_be_bound_since(ev: Evaluator, binding: Binding, site: int, frame: Frame)
     """Whether a global name may have got another value between one of its bindings and its use at `site`."""
     if frame.scope.parent is not None:
         return False
-    none: tuple[Rebinding, ...] = ()
     facts = frame.facts
-    for one in ev.remembered(("rebindings", id(facts)), lambda: tuple(_rebindings(facts)), none):
+    for one in ev.of_text(("rebindings", id(facts)), lambda: tuple(_rebindings(facts))):
         if one.site != _AT_ANY_TIME and not binding.order <= one.site < site:
             continue
         concerned = binding.name in one.names if one.names is not None else binding.kind in _OF_VALUES

@@ -87,6 +87,14 @@ class TracedEvaluator(Evaluator):
         finally:
             self._looks.present |= outer
 
+    def of_text(self, key: Hashable, compute: Callable[[], Answer]) -> Answer:
+        """Depends on nothing but the facts that its key holds, with which it disappears."""
+        outer, self._looks.present = self._looks.present, 0
+        try:
+            return super().of_text(key, compute)
+        finally:
+            self._looks.present = outer
+
     def once(self, answers: dict[Hashable, Any], key: Hashable, compute: Callable[[], Answer]) -> Answer:
         place = id(answers), key
         if key in answers:

@@ -130,8 +130,7 @@ class _Dimensions:
         match func:
             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == frame.scope.self_name:
                 facts = frame.facts
-                nothing: dict[str, set[str]] = {}
-                made = self.ev.remembered(("layers", id(facts)), lambda: _layers(facts), nothing).get(attr, ())
+                made = self.ev.of_text(("layers", id(facts)), lambda: _layers(facts)).get(attr, ())
                 return bool(made) and all(map(keeps_dimensions, made))
         return False
 

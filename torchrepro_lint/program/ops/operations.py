@@ -176,8 +176,7 @@ def find_operations(ev: Evaluator, path: Path, called: Set[str]) -> Iterator[tup
     facts = ev.project.facts(path) if may_hold or derives or ev.project.may_call_any(path, called) else None
     if facts is None:
         return
-    nothing: dict[str, str] = {}
-    aliases = ev.remembered(("imported-as", id(facts)), lambda: _imported_as(facts), nothing)
+    aliases = ev.of_text(("imported-as", id(facts)), lambda: _imported_as(facts))
     held = held_names(ev, facts, called) if may_hold else frozenset()
     for scope in facts.walk_scopes():
         for operation in _in_scope(ev, facts, scope, aliases, held, called):

@@ -228,8 +228,8 @@ def is_used(program: Program, made: KnownCall) -> bool:
         case tree.Assign(targets=(tree.Name(id=name),)):
             if made.frame.scope.parent is None and len(program.imports.above(made.facts.path)) > 1:
                 return True  # what imports the file may draw from it
-            return program.ev.remembered(
-                ("draws-by-name", id(made.facts), name), lambda: _is_read_for_more_than_a_seed(name, parents), True
+            return program.ev.of_text(
+                ("draws-by-name", id(made.facts), name), lambda: _is_read_for_more_than_a_seed(name, parents)
             )
         case tree.ExprStmt() | tree.Attribute():
             return False

@@ -31,7 +31,7 @@ def applied_call(ev: Evaluator, node: tree.Call, frame: Frame) -> tuple[tree.Cal
                 rest = [_element(node, one) for one in rest if one.keyword is None and not one.star]
             made = tree.Call(node.site, function.value, tuple(rest))
             # The same one each time it is asked: answers are remembered by it.
-            return ev.remembered(("applied-call", id(node)), partial(_itself, made), made), kind
+            return ev.of_text(("applied-call", id(node)), partial(_itself, made)), kind
     return None
 
 

@@ -128,7 +128,7 @@ _Calls: TypeAlias = dict[str, Sequence[tuple[Scope, tree.Call, ArmPath]]]
 
 
 def _calls_by_name(ev: Evaluator, facts: ModuleFacts) -> _Calls:
-    return ev.remembered(("calls-by-name", id(facts)), lambda: _index_calls(facts), {})
+    return ev.of_text(("calls-by-name", id(facts)), lambda: _index_calls(facts))
 
 
 def _index_calls(facts: ModuleFacts) -> _Calls:

@@ -53,8 +53,7 @@ def place_of(ev: Evaluator, site: Site) -> Place | None:
     facts = ev.project.facts(site.path)
     if facts is None:
         return None
-    nothing: tuple[tuple[int, ...], tuple[Scope, ...]] = ((), ())
-    starts, scopes = ev.remembered(("statements", id(facts)), lambda: _statements(facts), nothing)
+    starts, scopes = ev.of_text(("statements", id(facts)), lambda: _statements(facts))
     index = bisect_right(starts, site.number) - 1
     scope = scopes[index] if index >= 0 else facts.scope
     return Place(facts, scope, scope.path_at(site.number), site)

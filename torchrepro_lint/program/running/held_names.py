@@ -75,7 +75,7 @@ class HeldNames:
 
 def held_names(ev: Evaluator, facts: ModuleFacts) -> HeldNames:
     """What a file says about the names that hold values; found once."""
-    return ev.remembered(("held-names", id(facts)), lambda: _index(facts), HeldNames())
+    return ev.of_text(("held-names", id(facts)), lambda: _index(facts))
 
 
 def _index(facts: ModuleFacts) -> HeldNames:

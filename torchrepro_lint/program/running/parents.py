@@ -151,9 +151,7 @@ _STATEMENTS = (
 
 def parents_of(ev: Evaluator, facts: ModuleFacts) -> Parents:
     """The way up in a file; computed once."""
-    return ev.remembered(
-        ("parents", id(facts)), lambda: _parents(facts), Parents([], {}, {}, {}, {}, [], [], [], array("I"), {})
-    )
+    return ev.of_text(("parents", id(facts)), lambda: _parents(facts))
 
 
 def _parents(facts: ModuleFacts) -> Parents:

@@ -101,7 +101,7 @@ _Mentions: TypeAlias = dict[str, Sequence[tuple[Scope, Sequence[tree.Expr]]]]
 
 
 def _mentions_by_name(ev: Evaluator, facts: ModuleFacts) -> _Mentions:
-    return ev.remembered(("mentions-by-name", id(facts)), lambda: _index_mentions(facts), {})
+    return ev.of_text(("mentions-by-name", id(facts)), lambda: _index_mentions(facts))
 
 
 def _index_mentions(facts: ModuleFacts) -> _Mentions:

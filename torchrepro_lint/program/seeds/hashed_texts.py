@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
@@ -16,6 +17,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.program_words import program_words
+from torchrepro_lint.program.evaluation.memory import MAX_STEPS
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.element_kinds import Reader
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
@@ -36,6 +38,8 @@ __all__ = ["HashedText", "hashed_texts"]
 _KEEPS: Final = frozenset({"abs", "int", "float", "round"})
 #: How many expressions within others are read for what a text is made of.
 _DEPTH: Final = 8
+#: How many questions are answered to find out whether a path holds a hash.
+MAX_STEPS_OF_A_PATH: Final = 6_000
 #: By their names, numbers of which another one is no loss.
 _NO_LOSS: Final = function_words("any_will_do")
 
@@ -185,6 +189,8 @@ def _is_no_loss(parents: Parents, rest: tree.Expr, scope: Scope) -> bool:
 
 
 def _files(program: Program) -> Iterator[HashedText]:
+    if not any(_hashes_a_text(program, path) for path in program.project.matching(program_words("hashes"))):
+        return
     words = method_words("asks_for_a_file")
     for path in program.asked_with(any_word(words)):
         facts = program.facts(path)
@@ -196,6 +202,22 @@ def _files(program: Program) -> Iterator[HashedText]:
                     yield found
 
 
+def _hashes_a_text(program: Program, path: Path) -> bool:
+    """Whether a file calls `hash` with a text, and not only with an object or a number: few do, and to follow each path
+    of a project back to where it comes from is dear.
+    """
+    facts = program.facts(path)
+    for scope in facts.walk_scopes() if facts is not None else ():
+        for call, _ in scope.calls:
+            if isinstance(call.func, tree.Name) and call.func.id == "hash" and scope.name != "__hash__":
+                assert facts is not None
+                program.ev.begin_question()
+                frames = contexts(program.ev, facts, scope)
+                if any(is_entropy("builtins.hash", call, program.ev, frame) for frame in frames):
+                    return True
+    return False
+
+
 def _of_a_file(program: Program, one: NamedCall) -> HashedText | None:
     asked = one.call.args[0].value if one.call.args else None
     if asked is None and isinstance(one.call.func, tree.Attribute):
@@ -203,6 +225,7 @@ def _of_a_file(program: Program, one: NamedCall) -> HashedText | None:
     if asked is None or _only_makes_a_folder(program, one):
         return None
     program.ev.begin_question()
+    program.ev.steps = max(0, MAX_STEPS - MAX_STEPS_OF_A_PATH)
     for frame in contexts(program.ev, one.facts, one.scope):
         found = hashed_of(program.ev, asked, frame)
         if found is not None:

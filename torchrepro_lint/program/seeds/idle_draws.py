@@ -24,8 +24,8 @@ __all__ = ["is_idle"]
 def is_idle(ev: Evaluator, event: Event) -> bool:
     """Whether a draw serves no computation, as far as the names around it tell."""
     if event.frame is not None and event.call is not None:
-        scope, nothing = event.frame.scope, frozenset[int]()
-        naming = ev.remembered(("names a folder", id(scope)), lambda: _names_of_folders(scope), nothing)
+        scope = event.frame.scope
+        naming = ev.of_text(("names a folder", id(scope)), lambda: _names_of_folders(scope))
         if event.call.site in naming:
             return True
     names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
@@ -33,10 +33,9 @@ def is_idle(ev: Evaluator, event: Event) -> bool:
         scope = event.frame.scope
         if not draws_weights(event):  # `self.cls_token` is a weight, and no token of a session
             names.extend(scope.given_to(event.call))
-            none: dict[int, list[str]] = {}
-            given_with = ev.remembered(("given with", id(scope)), partial(_given_with, scope), none)
+            given_with = ev.of_text(("given with", id(scope)), partial(_given_with, scope))
             names.extend(given_with.get(event.call.site, ()))
-            kept_under = ev.remembered(("kept under", id(scope)), partial(_kept_under, scope), none)
+            kept_under = ev.of_text(("kept under", id(scope)), partial(_kept_under, scope))
             names.extend(kept_under.get(event.call.site, ()))
             while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
                 names.extend(scope.parent.given_to(scope.node))

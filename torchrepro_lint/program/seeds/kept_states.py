@@ -22,8 +22,7 @@ def is_undone(ev: Evaluator, scope: Scope, site: int) -> bool:
     """Whether the state of a generator is saved above a place of a function and restored below it; of a context
     manager, by `__exit__`.
     """
-    none: list[tree.Call] = []
-    saving = ev.remembered(("saving calls", id(scope)), lambda: _calls(scope, _SAVES), none)
+    saving = ev.of_text(("saving calls", id(scope)), lambda: _calls(scope, _SAVES))
     if not any(call.site < site for call in saving):
         return False
     return any(one is not scope or call.site > site for one in _closing(scope) for call in _calls(one, _RESTORES))

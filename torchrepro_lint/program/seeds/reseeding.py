@@ -248,7 +248,7 @@ def _keeps_state(ev: Evaluator, scope: Scope) -> bool:
     parent = scope.parent
     around = parent if parent is not None and isinstance(parent.node, tree.ClassDef) else None
     scopes = (scope,) if around is None else around.children
-    return ev.remembered(("keeps state", id(around or scope)), lambda: any(map(_has_state_kept, scopes)), False)
+    return ev.of_text(("keeps state", id(around or scope)), lambda: any(map(_has_state_kept, scopes)))
 
 
 def _has_state_kept(scope: Scope) -> bool:

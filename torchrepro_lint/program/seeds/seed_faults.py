@@ -200,8 +200,7 @@ def is_stand_in(program: Program, one: Evidence) -> bool:
     func, facts = one.node.func, one.frame.facts
     if not isinstance(func, tree.Attribute):
         return False
-    none: frozenset[tuple[str | None, str]] = frozenset()
-    stored = program.ev.remembered(("stored-attributes", id(facts)), lambda: _stored_attributes(facts), none)
+    stored = program.ev.of_text(("stored-attributes", id(facts)), lambda: _stored_attributes(facts))
     return root_of(func) is not None and (root_of(func), func.attr) in stored
 
 
