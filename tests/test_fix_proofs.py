@@ -42,6 +42,7 @@ NOT_SHOWN = {
     "TRL402": "the operations are deterministic on the CPU",
     "TRL507": "Lightning is needed, and a torch before 1.9",
     "TRL510": "the libraries that search are not among what the fixtures may need",
+    "TRL511": "Gym and Gymnasium are not among what the fixtures may need",
 }
 #: Pairs whose claims do not part, and why.
 NO_CHANGE = {
