@@ -43,6 +43,7 @@ MethodTable = Literal[
     "tables",
     "decorators",
     "asks_for_a_file",
+    "trainer_evaluates",
 ]
 
 

@@ -36,6 +36,7 @@ from torchrepro_lint.program.running.ways import (
 )
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.switches.trainers import is_of_an_evaluation
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -168,7 +169,7 @@ def of_its_users(program: Program, operation: Operation, intent: list[Evidence])
 
 def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:
     """The intent of the programs that load the file and may train. What a demo switches on does not apply to training,
-    nor does what a function without gradients switches on.
+    nor does what a function without gradients switches on, or a Trainer that only tests.
     """
     above = program.imports.above(path)
     return [
@@ -176,6 +177,7 @@ def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[E
         for one in intent
         if any(_may_train(program, one, root) for root in one.roots & above)
         and not is_without_grad(program.ev, one.frame.facts, one.frame.scope, one.site.number)
+        and not is_of_an_evaluation(program.ev, one)
     ]
 
 

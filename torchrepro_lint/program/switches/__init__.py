@@ -7,6 +7,7 @@ wishes.py            options that ask for determinism; open_flags.py: switches t
 configurations.py    what YAML files say; hydra.py puts them together as Hydra does
 older_torch.py       switches of a torch that lacks an argument
 parents_alone.py     switches of a process that only starts others
+trainers.py          Lightning Trainers that only test
 command_lines.py     frameworks that build and seed the program
 
 Switches that do not do what they seem to:
