@@ -13,6 +13,7 @@ from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
+from torchrepro_lint.fixes.twins import unlike_twins
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
@@ -114,11 +115,21 @@ class Attempts:
         for path in both:
             for finding in beside_an_unfixed_arm(python_text(path, self.text(path)), fixed[path], left[path]):
                 self.rejected[self.key(finding)] = RejectedFix(finding, _OTHER_ARM)
+        self.reject_unlike_twins(report)
         return [
             (finding, finding.fix)
             for finding in report.findings
             if finding.fix is not None and self._is_applicable(report, finding)
         ]
+
+    def reject_unlike_twins(self, report: Report) -> bool:
+        """Rejects the fixes of findings of which a copy of the code keeps the same one; whether there are any."""
+        fixed = [one for one in report.findings if self._is_applicable(report, one)]
+        left = [one for one in report.findings if one.fix is None or not self._may_be_fixed(report, one)]
+        unlike = unlike_twins(fixed, left, lambda path: python_text(path, self.text(path))) if fixed else []
+        for finding, reason in unlike:
+            self.rejected[self.key(finding)] = RejectedFix(finding, reason)
+        return bool(unlike)
 
     def written_with(self, path: Path) -> set[Path]:
         """The files that must not be written where `path` is not: a fix changes both, or one imports from the other."""
@@ -142,9 +153,13 @@ class Attempts:
         return {edit.path for fix in (*fixes, *(fix for _, fix in chosen)) for edit in fix.edits}
 
     def _is_applicable(self, report: Report, finding: Finding) -> bool:
-        if finding.fix is None or not report.may_fix(finding) or self.key(finding) in self.rejected:
+        if finding.fix is None or not self._may_be_fixed(report, finding):
             return False
         return self.only is None or all(edit.path == self.only for edit in finding.fix.edits)
+
+    def _may_be_fixed(self, report: Report, finding: Finding) -> bool:
+        """Whether a fix is asked for and was not rejected, in whatever files it is."""
+        return report.may_fix(finding) and self.key(finding) not in self.rejected
 
     def text(self, path: Path) -> str:
         """The text of a file as it is now, after the fixes that were accepted."""

@@ -32,6 +32,8 @@ __all__ = ["fix", "tidied", "toolkit_that_keeps_programs", "write_changes"]
 MAX_IDLE_ROUNDS = 10
 # The loaders of one list get their generators one in a round, and each round costs a check.
 MAX_ROUNDS = 30
+# How often the rounds begin again without the fixes of what has a copy that could not be fixed.
+MAX_STARTS = 3
 
 
 def fix(
@@ -82,12 +84,26 @@ def fix(
         given=frozenset(start),
     )
     first = attempts.check(start)
-    report = _after_rounds(attempts, first)
+    report = _alike(attempts, first, start)
     # Of a loader of which one finding is gone, another may speak that was silent beside it.
     if not _removed(first, report) or len(report.findings) > len(first.findings):
         attempts.overlay = start
         return FixReport(attempts.with_reasons(first), rejected=attempts.rejected_in(first))
     return _finished(attempts, first, tidied(attempts, report), write=write)
+
+
+def _alike(attempts: Attempts, first: Report, start: dict[Path, str]) -> Report:
+    """The report after all rounds. Where the fix of a finding was tried and rejected, and a copy of its code was fixed,
+    they begin again without that.
+    """
+    report = _after_rounds(attempts, first)
+    for _ in range(MAX_STARTS):
+        after, attempts.overlay = attempts.overlay, start
+        if not attempts.rejected or not attempts.reject_unlike_twins(first):
+            attempts.overlay = after
+            break
+        report = _after_rounds(attempts, first)
+    return report
 
 
 def toolkit_that_keeps_programs() -> Toolkit:

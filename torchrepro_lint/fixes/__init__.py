@@ -34,6 +34,6 @@ rank_expression.py    the rank, where it is part of the seed; also rank_terms.py
 The edits:
 arguments.py          adds keyword arguments to a call; passed_arguments.py reads those that it passes
 imports.py            imports; import_layout.py and import_sections.py place them, unused_imports.py removes them
-apply.py              applies edits, and chooses fixes that are compatible; arms.py: which belong together
+apply.py              applies edits, and chooses fixes that are compatible; arms.py and twins.py: which belong together
 verified.py           whether the resulting text can be trusted
 """

@@ -1,0 +1,95 @@
+"""Copies of one function or script are fixed alike, or not at all."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Fix, Location, Position, Severity
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.fixes.twins import FIXED_OTHERWISE, TWIN_IS_LEFT, unlike_twins
+
+SCRIPT = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+data = TensorDataset(torch.arange(64.0))
+
+if __name__ == "__main__":
+    if torch.cuda.is_available():
+        torch.cuda.manual_seed_all(1024)
+    net = nn.Linear(1, 1)
+    loader = DataLoader(data, batch_size=2, shuffle=True)
+    for (batch,) in loader:
+        net(batch.unsqueeze(1)).sum().backward()
+"""
+#: The same script with loaders that no fix gives a generator.
+LEFT = (
+    SCRIPT
+    + """\
+    loaders = {size: DataLoader(data, batch_size=size, shuffle=True) for size in (2, 4)}
+    for size in loaders:
+        for (batch,) in loaders[size]:
+            net(batch.unsqueeze(1)).sum().backward()
+"""
+)
+OTHER = """\
+import torch
+from torch import nn
+
+net = nn.Linear(1, 1)
+print(net(torch.ones(1)))
+if torch.cuda.is_available():
+    torch.cuda.manual_seed_all(1024)
+"""
+FUNCTION = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def make_loader(folder, size):
+    data = TensorDataset(torch.arange(64.0))
+    print(folder)
+    loader = DataLoader(data, batch_size=size, shuffle=True)
+    return loader
+"""
+
+
+def _programs(first: str, second: str) -> dict[str, str]:
+    return {"one.py": first, "two.py": second}
+
+
+ALIKE = {
+    "two copies": (_programs(SCRIPT, SCRIPT), 2, ()),
+    "one of them is left": (_programs(SCRIPT, LEFT), 0, (TWIN_IS_LEFT,)),
+    "other lines around it": (_programs(SCRIPT, OTHER), 1, ()),
+}
+
+
+@pytest.mark.parametrize(("files", "fixed", "reasons"), ALIKE.values(), ids=ALIKE)
+def test_copies_are_fixed_alike(files: dict[str, str], fixed: int, reasons: tuple[str, ...], write) -> None:
+    root = write(files)
+    result = fix([root])
+    assert len(result.changes) == fixed, result.changes
+    assert [one.reason for one in result.rejected if one.reason in (TWIN_IS_LEFT, FIXED_OTHERWISE)] == list(reasons)
+
+
+def _seeds(first: str, second: str) -> list[Finding]:
+    """A fix in each of two copies, with these seeds."""
+    found = []
+    for path, seed in ((Path("one.py"), first), (Path("two.py"), second)):
+        location = Location(path, Position(7, 5), Position(7, 12))
+        edit = Edit(path, 9, 9, f"    g = torch.Generator()\n    g.manual_seed({seed})\n")
+        fix = Fix(Applicability.SAFE, "Pass a seeded generator", (edit,))
+        found.append(
+            Finding("TRL201", "dataloader-without-generator", "no `generator`", Severity.WARNING, location, fix=fix)
+        )
+    return found
+
+
+@pytest.mark.parametrize(("seed", "reasons"), [("seed", []), ("torch.initial_seed()", [FIXED_OTHERWISE] * 2)])
+def test_copies_that_would_get_other_seeds(seed: str, reasons: list[str]) -> None:
+    unlike = unlike_twins(_seeds("seed", seed), (), lambda path: FUNCTION)
+    assert [reason for _, reason in unlike] == reasons
