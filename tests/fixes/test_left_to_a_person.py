@@ -178,6 +178,19 @@ def test_what_is_not_merged_unread_is_unsafe(name: str, write) -> None:
     assert [one.applicability for one in found].count(Applicability.UNSAFE) == number
 
 
+def test_a_sampler_in_the_call_of_a_loader_that_has_a_generator(write) -> None:
+    program = """
+        from torch.utils.data import RandomSampler
+
+        ours = torch.Generator().manual_seed(4)
+        loader = DataLoader(data, batch_size=2, sampler=RandomSampler(data), generator=ours)
+        print(*loader)
+        """
+    root = write({"pyproject.toml": "", "train.py": HEAD + dedent(program)})
+    found = [one.fix for one in check([root]).findings if one.code == "TRL202"]
+    assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
+
+
 #: Files in which nobody asks for a change.
 PUT_ASIDE = [
     "old/train.py",

@@ -1,11 +1,14 @@
-"""How `sorted(...)` is written where the line would be longer than the project's formatter leaves it."""
+"""How `sorted(...)` is written, and where it is not to be merged unread."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from textwrap import indent
 
 import pytest
 
+from torchrepro_lint.diagnostics import Applicability, Finding
+from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
 
 BLACK = "[tool.black]\n"
@@ -45,3 +48,38 @@ def test_layouts(settings: str, line: str, expected: str, write) -> None:
     root = write({"pyproject.toml": settings, "read.py": HEAD + indent(line, "    ") + tail})
     fix([root])
     assert (root / "read.py").read_text() == HEAD + indent(expected, "    ") + tail
+
+
+FOLDER = """\
+class Images(Dataset):
+    def __init__(self, root, at):
+        {above}
+        self.images = os.listdir(os.path.join(root, folders[at]))
+
+    def __len__(self):
+        return len(self.images)
+
+    def __getitem__(self, at):
+        return self.images[at]
+
+
+for batch in DataLoader(Images("images", 1), shuffle=True):
+    print(batch)
+"""
+ABOVE = {
+    "a listing": ("folders = os.listdir(root)", Applicability.UNSAFE),
+    "a sorted listing": ("folders = sorted(os.listdir(root))", Applicability.SAFE),
+    "names that are written": ("folders = ['a', 'b']", Applicability.SAFE),
+}
+
+
+@pytest.mark.parametrize(("above", "expected"), ABOVE.values(), ids=ABOVE)
+def test_the_files_of_a_folder_that_is_taken_by_its_position(above: str, expected: Applicability, write) -> None:
+    head = "import os\n\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\n\ntorch.manual_seed(0)\n\n\n"
+    root = write({"read.py": head + FOLDER.format(above=above)})
+    found = [one for one in check([root]).findings if one.code == "TRL207" and "self.images" in _line(root, one)]
+    assert [one.fix.applicability if one.fix is not None else None for one in found] == [expected]
+
+
+def _line(root: Path, one: Finding) -> str:
+    return (root / "read.py").read_text().splitlines()[one.location.start.row - 1]

@@ -33,6 +33,12 @@ __all__ = ["seed_beside_fix", "seed_beside_row", "seeding_lines"]
 
 # The module and the name in it of the function that seeds.
 _FUNCTIONS = {"python": ("random", "seed"), "numpy": ("numpy.random", "seed"), "torch": ("torch", "manual_seed")}
+# The calls as they are usually written, at the start of a line.
+_WRITTEN = {
+    "python": re.compile(r"random\.seed\("),
+    "numpy": re.compile(r"(?:np|numpy)\.random\.seed\("),
+    "torch": re.compile(r"torch\.manual_seed\("),
+}
 _LARGEST = 2**32 - 1
 _OF_A_CHOICE = re.compile(r"split|shuffl|fold|sampl|subset|partition|permut", re.IGNORECASE)
 _IMPORTS_TORCH = re.compile(r"(?:import|from)\s+torch\b")
@@ -64,6 +70,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     optional = _on_a_condition(program, block, missing)
     if optional is not None:
         return None, f"{shown(optional.func)} is called beside it under a condition that does not hold"
+    if any(_is_written(document, statement, rng) for rng in missing):
+        return None, "the line is there already, and what it calls is not what it is elsewhere: see what is imported"
     is_text = "numpy" in missing and may_be_text(program, block.site.path, seed)
     edits = _lines_beside(document, statement, value, missing, is_text=is_text)
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
@@ -80,10 +88,29 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         is_safe = False  # it need not be the text of a number
     if any(_OF_A_CHOICE.search(comment.value) for comment in _comments_on(document, statement)):
         is_safe = False  # "for a reproducible split": the seed is not that of the run
+    if any(_is_commented_out(document, statement, rng) for rng in missing):
+        is_safe = False  # the author has taken it out
     if _is_the_same_in_each_turn(program, block):
         is_safe = False  # the draws are what five runs with one seed differ in
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
     return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
+
+
+def _is_written(document: Document, statement: cst.BaseStatement, rng: str) -> bool:
+    """Whether a line of the same block seeds a generator by the usual name, which means something else there, or
+    nothing: `random.seed(seed)` in a file that does not import `random`.
+    """
+    block = document.parent(statement)
+    beside = block.children if isinstance(block, cst.IndentedBlock | cst.Module) else ()
+    lines = (document.text_of(one) for one in beside if isinstance(one, cst.SimpleStatementLine))
+    return any(_WRITTEN[rng].match(line) for line in lines)
+
+
+def _is_commented_out(document: Document, statement: cst.BaseStatement, rng: str) -> bool:
+    """Whether a comment of the function around, or of the block of the module, has a call that seeds a generator."""
+    around = document.function(statement) or document.parent(statement)
+    comments = comments_in(around) if around is not None else ()
+    return any(_WRITTEN[rng].match(comment.value.lstrip("# ")) for comment in comments)
 
 
 def seed_beside_row(document: Document, row: int, missing: Sequence[str]) -> Fix | None:

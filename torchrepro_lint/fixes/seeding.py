@@ -57,6 +57,7 @@ from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPla
 from torchrepro_lint.fixes.to_be_read import (
     is_a_bare_number,
     is_far_above,
+    is_in_a_call_with_one,
     is_left_out,
     is_one_of_many,
     keeps_many,
@@ -148,7 +149,11 @@ class _Plan(SeedingLines):
         text = self._own_generator(device) if alone or device else self._generator_name()
         if isinstance(text, Declined):
             return text
-        self.is_to_be_read = self.is_to_be_read or is_left_out(self.document, self.call)
+        self.is_to_be_read = (
+            self.is_to_be_read
+            or is_left_out(self.document, self.call)
+            or is_in_a_call_with_one(self.document, self.call)
+        )
         edits = inserted(self.document, self.imports, self.pending)
         if passed is not None:
             return self.planned([*edits, replace_argument(self.document, passed, text)])

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
+from functools import cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.fixes.brackets import bracket_of
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
+from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -42,8 +45,9 @@ def sort_fix(
 
     The fix is safe for elements that are known to be `comparable`, unless they come `lazy` and are consumed as they
     come: sorting has to wait for their end; and unless the function lists the same again, other than at the sites
-    `sorted_too`, and keeps that order: the items of the two lists may belong together. `by_name`: they are directory
-    entries, which sort by their names only.
+    `sorted_too`, and keeps that order: the items of the two lists may belong together; nor where the folder that is
+    listed is taken by its position from a listing that stays as it is. `by_name`: they are directory entries, which
+    sort by their names only.
     """
     document = document_of(program, site.path)
     node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)
@@ -58,7 +62,12 @@ def sort_fix(
         return None, "`with` opens the listing, and something other than a loop reads it"
     edits = [edit for one in nodes for edit in _around(document, one, key)]
     waits = lazy and not all(_list_around(document, one) or _display_around(document, one) for one in nodes)
-    is_safe = comparable and not waits and not _is_listed_again(program, document, node, sorted_too)
+    is_safe = (
+        comparable
+        and not waits
+        and not _is_listed_again(program, document, node, sorted_too)
+        and not _is_in_a_listed_folder(program, document, node, sorted_too)
+    )
     return Fix(Applicability.SAFE if is_safe else Applicability.UNSAFE, "Sort it", tuple(edits)), None
 
 
@@ -77,6 +86,35 @@ def _is_listed_again(
         return False
     spans = {program.parsed(site.path).span(site.number) for site in sorted_too if site.path == document.path}
     return any(document.span(one) not in spans for one in others)
+
+
+def _is_in_a_listed_folder(
+    program: Program, document: Document, node: cst.BaseExpression, sorted_too: Collection[Site]
+) -> bool:
+    """Whether the folder that is listed is taken from a listing by its position, `listdir(join(root, folders[at]))`,
+    and that listing is not among the sites `sorted_too`: which folder it is then still hangs on the machine.
+    """
+    names = {
+        subscript.value.value
+        for subscript in document.nodes(cst.Subscript, node)
+        if isinstance(subscript.value, cst.Name)
+    }
+    if not names:
+        return False
+    spans = {program.parsed(site.path).span(site.number) for site in sorted_too if site.path == document.path}
+    for call in document.nodes(cst.Call, document.function(node)):
+        assign, called = document.parent(call), document.text_of(call.func).rpartition(".")[2]
+        if called in _listing_words() and isinstance(assign, cst.Assign) and document.span(call) not in spans:
+            targets = {one.target.value for one in assign.targets if isinstance(one.target, cst.Name)}
+            if not names.isdisjoint(targets):
+                return True
+    return False
+
+
+@cache
+def _listing_words() -> frozenset[str]:
+    """The last parts of the names of what lists a directory."""
+    return frozenset().union(*(last_parts(ordering_names("listings", key)) for key in ("names", "lazy", "methods")))
 
 
 def _keeps_order(document: Document, call: cst.Call) -> bool:

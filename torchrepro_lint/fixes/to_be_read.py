@@ -31,6 +31,7 @@ __all__ = [
     "MAX_READ_ALONG",
     "is_a_bare_number",
     "is_far_above",
+    "is_in_a_call_with_one",
     "is_left_out",
     "is_one_of_many",
     "keeps_many",
@@ -57,6 +58,14 @@ _LEFT_OUT = re.compile(r"\b(?:generator|worker_init_fn)\s*=")
 def is_left_out(document: Document, call: cst.Call) -> bool:
     """Whether the author has commented such an argument out, in the call or behind it: `..., True)  # generator=g)`."""
     return any(_LEFT_OUT.search(one.value) for one in document.comments(document.statement(call)))
+
+
+def is_in_a_call_with_one(document: Document, call: cst.Call) -> bool:
+    """Whether a call is an argument of one that gets a generator: `DataLoader(..., sampler=RandomSampler(data),
+    generator=torch.Generator().manual_seed(seed))`. Its author would seed both in one way.
+    """
+    outer = (one for one in document.ancestors(call) if isinstance(one, cst.Call))
+    return any(is_given(given(one, "generator")) for one in outer)
 
 
 def is_a_bare_number(

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.source.text import split_lines
 
 __all__ = ["FIXED_OTHERWISE", "TWIN_IS_LEFT", "unlike_twins"]
@@ -26,6 +26,8 @@ FIXED_OTHERWISE = "a copy of these lines would be seeded with something else: th
 LINES_AROUND = 3
 #: Which share of their words these lines have in common, at least, where one statement is a copy of the other.
 MIN_ALIKE = 0.6
+#: From how many words on such lines show it.
+MIN_WORDS = 6
 _SEED = re.compile(r"\bmanual_seed\((.*)\)\s*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 _LAYOUT = re.compile(r"\s+|,(?=\s*[)\]}])")
@@ -49,6 +51,8 @@ def unlike_twins(
         if one.location.path == other.location.path and one.location.start == other.location.start:
             return False  # two findings of one place
         here, there = (around(each.location.path, *_rows(each)) for each in (one, other))
+        if min(here.total(), there.total()) < MIN_WORDS:
+            return False
         return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
 
     groups: defaultdict[tuple[str, str], tuple[list[Finding], list[Finding]]] = defaultdict(lambda: ([], []))
@@ -61,11 +65,24 @@ def unlike_twins(
     for ours, others in groups.values():
         seeds = {id(one): _seeds(one) for one in ours}
         for one in ours:
-            if any(are_copies(one, other) for other in others):
+            if any(_counts_beside(one, other) and are_copies(one, other) for other in others):
                 found.append((one, TWIN_IS_LEFT))
-            elif any(seeds[id(one)] != seeds[id(other)] and are_copies(one, other) for other in ours):
+            elif any(
+                one.location.path != other.location.path
+                and seeds[id(one)] != seeds[id(other)]
+                and are_copies(one, other)
+                for other in ours
+            ):  # in one file numbers tell them apart
                 found.append((one, FIXED_OTHERWISE))
     return found
+
+
+def _counts_beside(one: Finding, other: Finding) -> bool:
+    """Whether a finding that is left is told apart from one that is fixed: not one whose fix is unsafe in another file,
+    as in a copy that was put aside.
+    """
+    is_unsafe = other.fix is not None and other.fix.applicability is not Applicability.SAFE
+    return not is_unsafe or one.location.path == other.location.path
 
 
 def _rows(finding: Finding) -> tuple[int, int]:
