@@ -59,6 +59,7 @@ NO_CHANGE = {
     "bad_drawn_beside_an_unused_seed": "the same for the draws of the workers",
     "bad_beside_a_program_with_accelerate": "the same for the order",
     "bad_loaders_under_keys": "the program repeats as it is; another draw of the main process would move the order",
+    "bad_evaluated_and_optimized": "the same",
     "bad_steps_of_a_learner": "the same",
     "bad_form_left_before": "nothing seeds torch, whose seed the workers now follow; they no longer repeat each other",
 }

@@ -18,9 +18,12 @@ CallTable = Literal[
     "writes_init_from_environment", "saves_checkpoint", "loads_checkpoint", "draws_as_its_parts", "command_groups",
     "starts_afresh", "starts_with_number", "chosen_by_name", "waits", "enumerations", "measures", "compiles",
     "dropout_layers", "makes_environments", "recomputes", "multiplies",
+    "draws_nothing_of_torch",
 ]  # fmt: skip
 
-PackageTable = Literal["stored_data", "knows_of_workers", "seeds_nothing", "computes", "augments"]
+PackageTable = Literal[
+    "stored_data", "knows_of_workers", "seeds_nothing", "computes", "augments", "knows_nothing_of_torch"
+]
 
 
 @cache

@@ -13,6 +13,7 @@ __all__ = ["WordTable", "program_words"]
 WordTable = Literal[
     "hashes", "seeds_itself", "starts_python", "switches_mode",
     "seeds_environments", "seeds_spaces", "runs_environments", "defines_environments", "trains_with_a_trainer",
+    "may_train", "evaluates_or_shows", "optimizes",
 ]  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_for_others
 from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
@@ -25,6 +26,7 @@ from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
+from torchrepro_lint.program.running.unused_methods import is_in_unused_method
 from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
@@ -79,8 +81,9 @@ def is_never_run(program: Program, site: Site) -> bool:
 
 
 def only_evaluates(program: Program, site: Site) -> bool:
-    """Whether all programs that run a place, one at least, evaluate a trained network or look at data, by the names of
-    their files: `eval.py`, `compute_accuracy.py`, `extract_features.py`.
+    """Whether all programs that run a place, one at least, evaluate a trained network or look at data: by the names of
+    their files (`eval.py`, `compute_accuracy.py`, `extract_features.py`), or since the script has `torch.no_grad()` or
+    `plt.show()` and nothing that trains.
     """
     found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
     running = _modules_above(program, found)
@@ -89,7 +92,16 @@ def only_evaluates(program: Program, site: Site) -> bool:
     return bool(programs) and all(
         function_words("evaluates").search(path.stem)
         or function_words("only_looks").search(path.stem.partition("_")[0])
+        or _evaluates_or_shows(program, path)
         for path in programs
+    )
+
+
+def _evaluates_or_shows(program: Program, path: Path) -> bool:
+    """Whether a script evaluates or shows something, and its text has nothing that trains or optimizes."""
+    holds = program.project.holds
+    return holds(path, program_words("evaluates_or_shows")) and not (
+        holds(path, program_words("may_train")) or holds(path, program_words("optimizes"))
     )
 
 
@@ -166,11 +178,13 @@ def _programs(program: Program) -> list[Path]:
 
 
 def _is_unused(program: Program, way: Way) -> bool:
-    """Whether a way begins in a function or class that no code of the project runs, and that is not for others."""
+    """Whether a way begins in a function, class or method that no code of the project runs, and that is not for
+    others.
+    """
     first = way[-1]
     if first.scope.parent is None or is_for_others(program, first.facts.path):
         return False
-    return is_left_over(program, first.facts, first.scope)
+    return is_left_over(program, first.facts, first.scope) or is_in_unused_method(program, first.facts, first.scope)
 
 
 def _all_are_elsewhere(program: Program, wishes: list[Evidence | None], places: tuple[Way, ...]) -> bool:

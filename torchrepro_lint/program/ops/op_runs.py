@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.classes import takes_context
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.ops.cpu_devices import names_the_cpu_alone
@@ -62,12 +63,6 @@ _GPU = re.compile(
     re.IGNORECASE,
 )
 _TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
-#: What a program says that may train, be it in code that it loads by a name or runs in another process. `net.train()`
-#: is in programs that only load weights as well.
-_MAY_TRAIN = re.compile(
-    _TRAINS.pattern + rb"|Trainer\b|Runner\b|(?<![\w.])_?(?:train|fit)\w*\(|\.(?:train|fit)_\w+\("
-    rb"|\bimportlib\b|__import__\(|\binstantiate\b|\bhydra\b|\bsubprocess\b|\brunpy\b|\bexec\("
-)
 _TRAINING: Final = function_words("chooses_training")
 
 
@@ -187,8 +182,8 @@ def _may_train(program: Program, one: Evidence, root: Path) -> bool:
     """
     own = [way for way in ways_of(program, one) if way[-1].facts.path == root]
     if own and all(map(runs_as_script, own)):
-        return program.imports.any_below(root, _MAY_TRAIN)
-    return program.imports.any_together(root, _MAY_TRAIN)
+        return program.imports.any_below(root, program_words("may_train"))
+    return program.imports.any_together(root, program_words("may_train"))
 
 
 def _is_trained(program: Program, path: Path) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from functools import partial
 from itertools import takewhile
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.knowledge.calls import known_calls, known_packages
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     External,
@@ -36,6 +38,10 @@ __all__ = ["is_seeded_for"]
 _DRAWS: Final = re.compile(
     rb"\b(?:torch|th)\.(?:rand|normal|bernoulli|multinomial|poisson|seed|manual_seed|nn|empty|Tensor)|\bnn\b|\binit\."
     rb"|[rR]andom_?(?:split|perm|sampler)|randperm|DataLoader|Sampler|\.(?:normal|uniform|exponential|random|bernoulli)_\("
+)
+#: Modules of Python that call what they are given. Of `builtins`, `_QUIET` has those that call nothing.
+_CALLS_OTHERS: Final = frozenset(
+    {"builtins", "functools", "itertools", "concurrent", "multiprocessing", "threading", "importlib", "runpy"}
 )
 #: Functions that surely draw nothing; the sizes of the parts are computed with them.
 _QUIET = frozenset({"int", "float", "round", "len", "sum", "min", "max", "range", "list", "print"})
@@ -98,9 +104,22 @@ def _are_quiet(program: Program, call: KnownCall, expressions: list[tree.Expr]) 
 
 
 def _is_of_a_generator(program: Program, call: KnownCall, node: tree.Call) -> bool:
-    """Whether a generator is made, or one that is not a global one is seeded: nothing is drawn."""
+    """Whether a generator is made, or one that is not a global one is seeded, or something is called that draws nothing
+    from torch.
+    """
     values = program.ev.values(node.func, call.frame)
-    return bool(values) and all(_makes_or_seeds(value) for value in values)
+    return bool(values) and all(_makes_or_seeds(value) or _is_apart_from_torch(value) for value in values)
+
+
+def _is_apart_from_torch(value: Value) -> bool:
+    if not isinstance(value, External):
+        return False
+    package = value.name.partition(".")[0]
+    return (
+        value.name in known_calls("draws_nothing_of_torch")
+        or package in known_packages("knows_nothing_of_torch")
+        or (package in sys.stdlib_module_names and package not in _CALLS_OTHERS)
+    )
 
 
 def _names_no_draw(program: Program, call: KnownCall, node: tree.Call) -> bool:

@@ -36,7 +36,8 @@ other_commands.py     whether two things are done in different runs: by two comm
 entry_walk.py         the walk along a whole program
 entry_path.py         what it draws and seeds, in order
 run_places.py         which places and loaders it reaches
-named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions
+named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions;
+                      unused_methods.py: methods that nothing names
 never_read.py         whether what is made gets a name that nothing reads, or an exception is raised below
 worker_names.py       functions that are there for the workers of a loader
 

@@ -20,8 +20,8 @@ from torchrepro_lint.program.ops.op_runs import (
 )
 from torchrepro_lint.program.ops.operations import Operation, called_by
 from torchrepro_lint.program.ops.proven_rows import Flag, can_be_proven, rows_possible, rows_proven, runs_somewhere
-from torchrepro_lint.program.ops.unused_methods import is_in_unused_method
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.unused_methods import is_in_unused_method
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.program.word_index import any_word
@@ -85,7 +85,9 @@ def candidates(
                 continue
             if not forced:
                 intent = of_its_users(program, operation, intent)
-                if not any(one in wanted for one in intent) or is_in_unused_method(program, operation):
+                if not any(one in wanted for one in intent) or is_in_unused_method(
+                    program, operation.frame.facts, operation.frame.scope
+                ):
                     continue
             rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend)
             if not rows or (rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0])):
