@@ -90,7 +90,8 @@ Not reported
     - Loaders for an evaluation or for a look at the data, whether they shuffle or their workers draw: their name or
       that of the function says so (`val_loader`, `def test_dataloader`, `def plot_samples`), only the first batch is
       looked at, or it is only gone through where the function evaluates or computes no gradients, and takes no step
-      (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). They are reported in the `strict`
+      (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). So are those of a script that
+      evaluates or shows something (`model.eval()`, `plt.show()`), and trains nothing. They are reported in the `strict`
       profile only.
     - Code for other programs (a package that the project builds, copied code), if no program in sight makes the loader:
       reported in the `strict` profile only.
