@@ -70,7 +70,8 @@ def held_generators(program: Program, loader: Loader) -> list[HeldGenerator]:
     renewed = _renewed(program, in_workers)
     sharded = any(event.name in known_calls("worker_info") for event in run.events)
     found: list[HeldGenerator] = []
-    for group in _groups(draws):
+    for members in _groups(draws):
+        group = [(event, obj) for event, obj in members if not _made_at(obj) & renewed.fallbacks]
         objects = {obj for _, obj in group}
         if any(_made_at(obj) & renewed.sites or obj in renewed.objects for obj in objects):
             continue
@@ -151,24 +152,27 @@ def _made_at(obj: ExternalObject) -> set[Site]:
 @dataclass(frozen=True, slots=True)
 class _Renewed:
     sites: frozenset[Site]
+    fallbacks: frozenset[Site]
     objects: frozenset[Value]
 
 
 def _renewed(program: Program, events: Iterable[Event]) -> _Renewed:
-    """The places in worker code that make a generator to keep, and the objects that are seeded there."""
+    """The places in worker code that make a generator to keep, those that make one where a parameter brings none (what
+    it does bring is none of these), and the objects that are seeded there.
+    """
     sites: set[Site] = set()
+    fallbacks: set[Site] = set()
     objects: set[Value] = set()
     for event in events:
         if not event.name:
             continue
         if makes_generator(event):
-            if not _is_fallback(program, event):
-                sites.add(event.site)
+            (fallbacks if _is_fallback(program, event) else sites).add(event.site)
             continue
         for effect in rng_effects(event.name):
             if effect.kind in ("seed", "restore-state") and effect.rng == "receiver" and event.receiver is not None:
                 objects.add(event.receiver)
-    return _Renewed(frozenset(sites), frozenset(objects))
+    return _Renewed(frozenset(sites), frozenset(fallbacks), frozenset(objects))
 
 
 def _is_fallback(program: Program, event: Event) -> bool:
