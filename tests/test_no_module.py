@@ -19,6 +19,7 @@ SLIP = "import torch\ntorch.manual_seed(0\n"
 #: A slip in what has nothing to do with torch, as a script of another framework beside the training.
 ELSEWHERE = "import numpy as np\nimport tensorflow as tf\nx = np.random.rand(2) print(x)\n"
 BLANK = "import torch\ntorch.manual_seed(0)\nroot =\nmodel = torch.load(root)\n"
+TABS = "import torch\ntorch.manual_seed(0)\nif torch.rand(1) > 0:\n\tx = 1\n        y = 2\n"
 UNFINISHED = "import torch\ntorch.manual_seed(0)\nfor epoch in range(3):\n    \n"
 KINDS = {
     "a template": TEMPLATE,
@@ -27,6 +28,7 @@ KINDS = {
     "no torch": ELSEWHERE,
     "a value left out": BLANK,
     "the begin of a block": UNFINISHED,
+    "tabs and spaces mixed": TABS,
 }
 #: What its author knows, and whoever imports it.
 OLDER = {"Python 2": OLD, "Python 3.6": "import torch\ntorch.rand(2).cuda(async=True)\n"}

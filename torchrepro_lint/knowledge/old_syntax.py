@@ -30,6 +30,9 @@ NOTEBOOK_FORMAT: Final = "notebook format"
 #: Those of IPython, before Jupyter: nbformat.readthedocs.io/en/latest/changelog.html.
 _OLD_NOTEBOOKS: Final = tuple(f"{NOTEBOOK_FORMAT} {number}:" for number in (1, 2, 3))
 
+#: Python's TabError, with which Python 3 refuses what Python 2 reads: docs.python.org/3.0/whatsnew/3.0.html.
+_TABS: Final = "inconsistent use of tabs and spaces in indentation"
+
 _TEXT: Final = re.compile("\"[^\"]*\"|'[^']*'")
 _PYTHON_2: Final = "2.7"
 
@@ -79,7 +82,7 @@ def is_meant_for_no_module(reason: str) -> bool:
     """Whether the reason why a file cannot be read says that today's programs cannot contain it as it is: it is written
     for Python 2, or is a template or a part of something, or a notebook from before Jupyter.
     """
-    if reason.startswith(_OLD_NOTEBOOKS):
+    if reason.startswith(_OLD_NOTEBOOKS) or reason.endswith(_TABS):
         return True
     of_python_2 = any(reason == cause for _, cause, until in _forms() if until == _PYTHON_2)
     return of_python_2 or reason in (BEGINS_INDENTED, ENDS_EARLY) or any(reason == cause for _, cause in _no_modules())
