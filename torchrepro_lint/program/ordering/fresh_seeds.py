@@ -41,7 +41,17 @@ _DRAWS: Final = re.compile(
 )
 #: Modules of Python that call what they are given. Of `builtins`, `_QUIET` has those that call nothing.
 _CALLS_OTHERS: Final = frozenset(
-    {"builtins", "functools", "itertools", "concurrent", "multiprocessing", "threading", "importlib", "runpy", "asyncio"}
+    {
+        "builtins",
+        "functools",
+        "itertools",
+        "concurrent",
+        "multiprocessing",
+        "threading",
+        "importlib",
+        "runpy",
+        "asyncio",
+    }
     | {"atexit", "cProfile", "contextlib", "doctest", "pdb", "profile", "sched", "timeit", "trace", "unittest"}
 )
 #: Functions that surely draw nothing; the sizes of the parts are computed with them.
