@@ -84,15 +84,20 @@ def _is_listed_again(
     ]
     if not others:
         return False
-    spans = {program.parsed(site.path).span(site.number) for site in sorted_too if site.path == document.path}
+    spans = _spans_here(program, document, sorted_too)
     return any(document.span(one) not in spans for one in others)
+
+
+def _spans_here(program: Program, document: Document, sites: Collection[Site]) -> set[tuple[int, int]]:
+    """Where those of the sites that are in this file stand in its text."""
+    return {program.parsed(site.path).span(site.number) for site in sites if site.path == document.path}
 
 
 def _is_in_a_listed_folder(
     program: Program, document: Document, node: cst.BaseExpression, sorted_too: Collection[Site]
 ) -> bool:
     """Whether the folder that is listed is taken from a listing by its position, `listdir(join(root, folders[at]))`,
-    and that listing is not among the sites `sorted_too`: which folder it is then still hangs on the machine.
+    and that listing is not among the sites `sorted_too`: then the machine still decides which folder it is.
     """
     names = {
         subscript.value.value
@@ -101,7 +106,7 @@ def _is_in_a_listed_folder(
     }
     if not names:
         return False
-    spans = {program.parsed(site.path).span(site.number) for site in sorted_too if site.path == document.path}
+    spans = _spans_here(program, document, sorted_too)
     for call in document.nodes(cst.Call, document.function(node)):
         assign, called = document.parent(call), document.text_of(call.func).rpartition(".")[2]
         if called in _listing_words() and isinstance(assign, cst.Assign) and document.span(call) not in spans:

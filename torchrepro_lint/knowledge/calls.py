@@ -22,7 +22,13 @@ CallTable = Literal[
 ]  # fmt: skip
 
 PackageTable = Literal[
-    "stored_data", "knows_of_workers", "seeds_nothing", "computes", "augments", "knows_nothing_of_torch"
+    "stored_data",
+    "knows_of_workers",
+    "seeds_nothing",
+    "computes",
+    "augments",
+    "knows_nothing_of_torch",
+    "calls_what_it_is_given",
 ]
 
 

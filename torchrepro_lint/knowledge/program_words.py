@@ -13,11 +13,12 @@ __all__ = ["WordTable", "program_words"]
 WordTable = Literal[
     "hashes", "seeds_itself", "starts_python", "switches_mode",
     "seeds_environments", "seeds_spaces", "runs_environments", "defines_environments", "trains_with_a_trainer",
-    "may_train", "evaluates_or_shows", "optimizes",
+    "trains", "may_train", "evaluates_or_shows", "optimizes",
 ]  # fmt: skip
 
 
 @cache
-def program_words(table: WordTable) -> re.Pattern[bytes]:
-    """One expression for the words of a table, over the bytes of a file."""
-    return re.compile("|".join(read_words("program_words.toml", table)).encode())
+def program_words(*tables: WordTable) -> re.Pattern[bytes]:
+    """One expression for the words of these tables, over the bytes of a file."""
+    words = (word for table in tables for word in read_words("program_words.toml", table))
+    return re.compile("|".join(words).encode())

@@ -100,9 +100,8 @@ def only_evaluates(program: Program, site: Site) -> bool:
 def _evaluates_or_shows(program: Program, path: Path) -> bool:
     """Whether a script evaluates or shows something, and its text has nothing that trains or optimizes."""
     holds = program.project.holds
-    return holds(path, program_words("evaluates_or_shows")) and not (
-        holds(path, program_words("may_train")) or holds(path, program_words("optimizes"))
-    )
+    learns = program_words("trains", "may_train", "optimizes")
+    return holds(path, program_words("evaluates_or_shows")) and not holds(path, learns)
 
 
 def is_left_to_the_callers(program: Program, site: Site) -> bool:

@@ -95,11 +95,13 @@ class Memory:
         self._inside: Counter[Hashable] = Counter()
         self._up = 0
 
-    def begin_question(self) -> None:
-        """Starts a new question with a budget of its own, also where many are asked to answer one."""
+    def begin_question(self, most: int | None = None) -> None:
+        """Starts a new question with a budget of its own, also where many are asked to answer one: of `most` steps, if
+        it is to cost less than others.
+        """
         self._close()
         self._lacks = False
-        self.steps = 0
+        self.steps = 0 if most is None else max(0, MAX_STEPS - most)
         if len(self._memo) > max(MAX_KEPT, 2 * self._stayed):
             self._forget_details()
             self._stayed = len(self._memo)

@@ -62,9 +62,9 @@ class TracedEvaluator(Evaluator):
         self._sets.clear()
         self._inside.clear()
 
-    def begin_question(self) -> None:
+    def begin_question(self, most: int | None = None) -> None:
         before = self._memo
-        super().begin_question()
+        super().begin_question(most)
         if self._memo is not before:
             self._rests = {key: self._rests[key] for key in self._memo}
 

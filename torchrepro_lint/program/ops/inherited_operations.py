@@ -34,7 +34,7 @@ def base_pattern(names: frozenset[str]) -> re.Pattern[bytes]:
 
 
 def initialises_a_base(call: tree.Call, scope: Scope, names: Set[str]) -> bool:
-    """Whether a call in a constructor hands arguments on to the bases of its class, one of which has such a name."""
+    """Whether a call in a constructor passes arguments to the bases of its class, one of which has such a name."""
     return _is_super_init(call, scope) and not names.isdisjoint(called_name(base) or "" for base in _bases(scope))
 
 

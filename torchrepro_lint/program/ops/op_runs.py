@@ -62,7 +62,8 @@ _GPU = re.compile(
     rb"|flags|FLAGS|settings)(?:\.\w+)*(?:\.device\b|\[[\"']device[\"']\])",
     re.IGNORECASE,
 )
-_TRAINS = re.compile(rb"\.backward\(|\bautograd\.grad\(|\bTrainer\b|\.fit\(|LightningModule|\bLearner\(")
+_TRAINS: Final = program_words("trains")
+_MAY_TRAIN: Final = program_words("trains", "may_train")
 _TRAINING: Final = function_words("chooses_training")
 
 
@@ -182,8 +183,8 @@ def _may_train(program: Program, one: Evidence, root: Path) -> bool:
     """
     own = [way for way in ways_of(program, one) if way[-1].facts.path == root]
     if own and all(map(runs_as_script, own)):
-        return program.imports.any_below(root, program_words("may_train"))
-    return program.imports.any_together(root, program_words("may_train"))
+        return program.imports.any_below(root, _MAY_TRAIN)
+    return program.imports.any_together(root, _MAY_TRAIN)
 
 
 def _is_trained(program: Program, path: Path) -> bool:

@@ -39,21 +39,6 @@ _DRAWS: Final = re.compile(
     rb"\b(?:torch|th)\.(?:rand|normal|bernoulli|multinomial|poisson|seed|manual_seed|nn|empty|Tensor)|\bnn\b|\binit\."
     rb"|[rR]andom_?(?:split|perm|sampler)|randperm|DataLoader|Sampler|\.(?:normal|uniform|exponential|random|bernoulli)_\("
 )
-#: Modules of Python that call what they are given. Of `builtins`, `_QUIET` has those that call nothing.
-_CALLS_OTHERS: Final = frozenset(
-    {
-        "builtins",
-        "functools",
-        "itertools",
-        "concurrent",
-        "multiprocessing",
-        "threading",
-        "importlib",
-        "runpy",
-        "asyncio",
-    }
-    | {"atexit", "cProfile", "contextlib", "doctest", "pdb", "profile", "sched", "timeit", "trace", "unittest"}
-)
 #: Functions that surely draw nothing; the sizes of the parts are computed with them.
 _QUIET = frozenset({"int", "float", "round", "len", "sum", "min", "max", "range", "list", "print"})
 
@@ -129,7 +114,7 @@ def _is_apart_from_torch(value: Value) -> bool:
     return (
         value.name in known_calls("draws_nothing_of_torch")
         or package in known_packages("knows_nothing_of_torch")
-        or (package in sys.stdlib_module_names and package not in _CALLS_OTHERS)
+        or (package in sys.stdlib_module_names and package not in known_packages("calls_what_it_is_given"))
     )
 
 

@@ -18,7 +18,6 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_names, ordering_words
 from torchrepro_lint.program.core.backward import BackwardSet
 from torchrepro_lint.program.core.queries import Query
-from torchrepro_lint.program.evaluation.memory import MAX_STEPS
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.order_calls import names_called
 from torchrepro_lint.program.ordering.order_carriers import Sink, SinkKind
@@ -121,8 +120,7 @@ def _fetched_from(program: Program, facts: ModuleFacts, scope: Scope) -> Iterato
 def _sources(orders: _Orders, use: _Use) -> Iterator[_Order]:
     """The listings whose order what is used may have, each with the lists through which it came."""
     ev = orders.ev
-    ev.begin_question()
-    ev.steps = max(0, MAX_STEPS - MAX_STEPS_BACK)
+    ev.begin_question(MAX_STEPS_BACK)
     for found in orders.of_any_caller(use.node, use.facts, use.scope):
         yield from sorted(found, key=_place)
 

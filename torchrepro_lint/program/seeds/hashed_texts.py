@@ -17,7 +17,6 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.program_words import program_words
-from torchrepro_lint.program.evaluation.memory import MAX_STEPS
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.element_kinds import Reader
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
@@ -72,15 +71,21 @@ def hashed_texts(program: Program) -> Iterator[HashedText]:
 
 def _remainders(program: Program) -> Iterator[HashedText]:
     for path in program.asked_with(program_words("hashes")):
-        facts = program.facts(path)
-        for scope in facts.walk_scopes() if facts is not None else ():
+        for facts, scope, call in _calls_of_hash(program, path):
+            program.ev.begin_question()
+            found = _of_call(program, facts, scope, call)
+            if found is not None:
+                yield found
+
+
+def _calls_of_hash(program: Program, path: Path) -> Iterator[tuple[ModuleFacts, Scope, tree.Call]]:
+    """The calls of `hash` in a file, each with the function that it is in."""
+    facts = program.facts(path)
+    if facts is not None:
+        for scope in facts.walk_scopes():
             for call, _ in scope.calls:
-                if called_name(call.func) == "hash" and isinstance(call.func, tree.Name):
-                    assert facts is not None
-                    program.ev.begin_question()
-                    found = _of_call(program, facts, scope, call)
-                    if found is not None:
-                        yield found
+                if isinstance(call.func, tree.Name) and call.func.id == "hash":
+                    yield facts, scope, call
 
 
 def _of_call(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> HashedText | None:
@@ -206,15 +211,12 @@ def _hashes_a_text(program: Program, path: Path) -> bool:
     """Whether a file calls `hash` with a text, and not only with an object or a number: few do, and to follow each path
     of a project back to where it comes from is dear.
     """
-    facts = program.facts(path)
-    for scope in facts.walk_scopes() if facts is not None else ():
-        for call, _ in scope.calls:
-            if isinstance(call.func, tree.Name) and call.func.id == "hash" and scope.name != "__hash__":
-                assert facts is not None
-                program.ev.begin_question()
-                frames = contexts(program.ev, facts, scope)
-                if any(is_entropy("builtins.hash", call, program.ev, frame) for frame in frames):
-                    return True
+    for facts, scope, call in _calls_of_hash(program, path):
+        if scope.name != "__hash__":
+            program.ev.begin_question()
+            frames = contexts(program.ev, facts, scope)
+            if any(is_entropy("builtins.hash", call, program.ev, frame) for frame in frames):
+                return True
     return False
 
 
@@ -224,8 +226,7 @@ def _of_a_file(program: Program, one: NamedCall) -> HashedText | None:
         asked = one.call.func.value
     if asked is None or _only_makes_a_folder(program, one):
         return None
-    program.ev.begin_question()
-    program.ev.steps = max(0, MAX_STEPS - MAX_STEPS_OF_A_PATH)
+    program.ev.begin_question(MAX_STEPS_OF_A_PATH)
     for frame in contexts(program.ev, one.facts, one.scope):
         found = hashed_of(program.ev, asked, frame)
         if found is not None:
