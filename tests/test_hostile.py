@@ -142,7 +142,7 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
     "a byte order mark": ({"a.py": b"\xef\xbb\xbfimport torch\n"}, []),
     "three kinds of line endings": ({"a.py": b"import torch\rx = 1\r\ny = 2\n"}, []),
     "form feeds": ({"a.py": b"import torch\n\x0c\ndef f():\n\x0c    pass\n"}, []),
-    "tabs among blanks": ({"a.py": b"import torch\nif 1:\n\tx = 1\n        y = 2\n"}, ["TRL900"]),
+    "tabs among blanks": ({"a.py": b"import torch\nif 1:\n\tx = 1\n        y = 2\n"}, []),
     "nothing": ({"a.py": b""}, []),
     "half a character": ({"a.py": "import torch\nx = '\\ud800'\n"}, []),
 }  # fmt: skip
