@@ -113,8 +113,9 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
         return "only the `strict` profile reports it"
     if not finding.left_to_strict:
         return (
-            "only the `strict` profile reports it: no seeded run in sight executes it, the file is no longer used, it "
-            "only decides in which order something is evaluated, or a finding above says the same"
+            "only the `strict` profile reports it: no seeded run in sight executes it, the file is no longer used or "
+            "was copied from elsewhere, it only decides in which order something is evaluated, or a finding above says "
+            "the same"
         )
     return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.knowledge.copied_libraries import copied_libraries
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
+from torchrepro_lint.source.requirements import ENVIRONMENTS, READMES
 from torchrepro_lint.source.root import is_marked, is_shared_folder
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 __all__ = [
     "is_copied",
     "is_for_others",
+    "is_from_elsewhere",
     "is_no_longer_used",
     "is_of_its_package",
     "is_one_of_many",
@@ -60,6 +62,12 @@ _DOCUMENTATION: Final = re.compile(r"docs?|documentation", re.IGNORECASE)
 #: of such names compare what models have learned.
 _BENCHMARK: Final = re.compile(r"(?:.+[-_])?bench(?:mark)?s?(?:[-_].+)?", re.IGNORECASE)
 _CLOCK: Final = re.compile(rb"\bperf_counter|\btimeit\b|\btorch\.utils\.benchmark\b|\bcuda\.Event\b")
+#: Where a README says how to cite a paper, with the key of the entry (BibTeX).
+_CITATION: Final = re.compile(
+    r"@(?:article|inproceedings|incollection|conference|misc|phdthesis)\s*\{\s*([^\s,{}]+)", re.I
+)
+#: What a folder has that is installed by itself.
+_INSTALLED: Final = ("setup.py", "pyproject.toml", "requirements*.txt", *ENVIRONMENTS)
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
 _SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
@@ -131,7 +139,8 @@ def _is_old(program: Program, path: Path) -> bool:
 
 def is_copied(program: Program, path: Path) -> bool:
     """Whether a file of the project lies in a folder for code of others, or in a copy of a library that is known, under
-    the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own, or in a folder with another licence.
+    the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own, or in a folder with another licence,
+    or that is installed by itself and cites another paper.
     A change would let the copy differ from what it is a copy of.
     """
     if not path.is_relative_to(program.root):
@@ -144,8 +153,23 @@ def is_copied(program: Program, path: Path) -> bool:
         program.once(("licence", outer, one), partial(_has_own_licence, program, outer, one)) for one in _above(inner)
     ):
         return True
+    if any(program.once(("paper", outer, one), partial(_is_of_another_paper, outer, one)) for one in _above(inner)):
+        return True
     folders = path.relative_to(program.root).parts[:-1]
     return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in _above(folders))
+
+
+def is_from_elsewhere(program: Program, path: Path) -> bool:
+    """Whether a file is copied, or lies in another project that was downloaded into this one: a folder as the archive
+    of a repository unpacks to, beside which this project has files of its own.
+    """
+    if is_copied(program, path):
+        return True
+    if not path.is_relative_to(program.root):
+        return False
+    archives = [one for one in _above(_folders(program, path)) if _ARCHIVE.fullmatch(one[-1])]
+    outer = program.once("outer root", lambda: _outer_root(program.root))
+    return any(any(not file.is_relative_to(outer.joinpath(*one)) for file in program.project.files) for one in archives)
 
 
 def _above(folders: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
@@ -164,6 +188,21 @@ def _has_own_licence(program: Program, root: Path, folders: tuple[str, ...]) -> 
         return not _says_the_same(own, outer)
     beside = (one for one in program.project.files if not one.is_relative_to(folder))
     return any(not any(_has_licence(above, own) for above in _within(root, one)) for one in beside)
+
+
+def _is_of_another_paper(root: Path, folders: tuple[str, ...]) -> bool:
+    """Whether a folder is installed by itself, and its README cites papers of which that of the project around it,
+    which says how to cite it, names none.
+    """
+    folder = root.joinpath(*folders)
+    if not any(any(folder.glob(one)) for one in _INSTALLED):
+        return False
+    own, outer = _cited(folder), _cited(root)
+    return bool(own and outer) and own.isdisjoint(outer)
+
+
+def _cited(folder: Path) -> frozenset[str]:
+    return frozenset(key for one in READMES for path in folder.glob(one) for key in _CITATION.findall(text_of(path)))
 
 
 def _has_licence(folder: Path, licence: Path) -> bool:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_copied, is_for_others
+from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere
 from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
@@ -40,6 +40,7 @@ __all__ = [
     "is_left_to_the_callers",
     "is_never_run",
     "is_of_a_self_test",
+    "is_run_elsewhere_alone",
     "is_run_seed",
     "left_to_strict",
     "only_evaluates",
@@ -104,6 +105,21 @@ def _evaluates_or_shows(program: Program, path: Path) -> bool:
     return holds(path, program_words("evaluates_or_shows")) and not holds(path, learns)
 
 
+def is_run_elsewhere_alone(program: Program, site: Site) -> bool:
+    """Whether a place came into the project from elsewhere, and nothing runs it but what came so: nobody asks for a
+    change there.
+    """
+    if not is_from_elsewhere(program, site.path):
+        return False
+    program.ev.begin_question()
+    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
+    return _are_from_elsewhere(program, site, _modules_above(program, found))
+
+
+def _are_from_elsewhere(program: Program, site: Site, running: frozenset[Path]) -> bool:
+    return all(is_from_elsewhere(program, path) for path in (site.path, *running))
+
+
 def is_left_to_the_callers(program: Program, site: Site) -> bool:
     """Whether a place is code for the programs of others, of which none in sight mentions the function or class: those
     that do choose the seeds.
@@ -131,7 +147,7 @@ def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     if program.settings.intent is not None:
         return None
     running = _modules_above(program, found)
-    if is_copied(program, site.path) and all(is_copied(program, path) for path in running):
+    if _are_from_elsewhere(program, site, running):
         return ()
     repeating = _repeating(program)
     if _may_seed_unseen(program, running):

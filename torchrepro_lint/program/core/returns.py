@@ -78,7 +78,7 @@ def _returned(ev: Evaluator, query: Query, inner: Frame, call: tree.Call | None)
             yield from _yielded(query.below(), inner, call)
     else:
         for statement, path in inner.scope.returns:
-            if statement.value is not None and ev.decide(path, inner) is not False:
+            if statement.value is not None and ev.may_run(statement.site, path, inner):
                 yield Origin(entered.at(statement.value, inner), "returned", site)
 
 

@@ -34,6 +34,7 @@ class Carrier:
         part: It is a dict of such tables, and the one under this key is followed.
         iterated: Where a set was iterated over, unless that was in a function that the set was passed to, which may be
             called with lists as well.
+        taken: The conditional expressions that were passed, each with the part of it that has the order.
         entered: The calls through which the search came into functions, each with the function and the file of the
             call: a function returns its result to the call that entered it, and to no other.
     """
@@ -49,6 +50,7 @@ class Carrier:
     part: str | None = None
     iterated: SetIteration | None = None
     chain: tuple[Link, ...] = ()
+    taken: tuple[tuple[tree.Conditional | tree.Boolean, tree.Expr], ...] = ()
     entered: tuple[tuple[tree.FunctionDef, ModuleFacts, tree.Call], ...] = ()
 
     @property
@@ -58,6 +60,10 @@ class Carrier:
 
     def to(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
+
+    def out_of(self, whole: tree.Conditional | tree.Boolean) -> Carrier:
+        """The same for a conditional expression that has the order if it gives this part."""
+        return replace(self, node=whole, taken=(*self.taken, (whole, self.node)))
 
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         """The same for a list, an iterator or an array with the elements."""

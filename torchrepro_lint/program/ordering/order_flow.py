@@ -185,9 +185,9 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
         case tree.Binary() if not carrier.rows:
             yield carrier.to(above)
         case tree.Boolean() if not carrier.rows and _may_give(program, carrier, above, node):
-            yield carrier.to(above)
+            yield carrier.out_of(above)
         case tree.Conditional() if _may_give(program, carrier, above, node):
-            yield carrier.to(above)
+            yield carrier.out_of(above)
         case tree.With(items=items):
             for context, bound in items:
                 if context is node and bound is not None:

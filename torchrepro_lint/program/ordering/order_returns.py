@@ -10,12 +10,16 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.program.evaluation.conditions import may_run
+from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import order_flow
 from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_datasets import iterates_samples
-from torchrepro_lint.program.ordering.order_places import calls_in_bases, is_property
+from torchrepro_lint.program.ordering.order_places import calls_in_bases, is_property, scope_around
 from torchrepro_lint.program.ordering.permutations import part_names
+from torchrepro_lint.program.running.call_index import NamedCall
+from torchrepro_lint.program.running.callers import contexts, frames_of_call
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
 
@@ -39,7 +43,7 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
         if place is None:
             yield from order_flow.through_reads(program, carrier, function)
         return
-    for facts, call, carried in calls_of(program, carrier, function):
+    for facts, call, carried in calls_of(program, carrier, function, node):
         there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
         if place is None:
             yield from order_flow.through_use(program, there, call) if not call.args else (there,)
@@ -55,10 +59,11 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
 
 
 def calls_of(
-    program: Program, carrier: Carrier, function: tree.FunctionDef
+    program: Program, carrier: Carrier, function: tree.FunctionDef, node: Node | None = None
 ) -> Iterator[tuple[ModuleFacts, tree.Call, Carrier]]:
     """The call through which the search entered a function, or else all visible calls; each with what is followed from
-    there.
+    there. With `node`, those with whose arguments what was passed to come to that place of the function may be run:
+    `names(folder)` gives no set where that needs `sort=False`.
     """
     if carrier.entered and carrier.entered[-1][0] is function:
         _, facts, call = carrier.entered[-1]
@@ -66,12 +71,35 @@ def calls_of(
         return
     scope: Scope = carrier.facts.scope_of(function)
     places = calling_places(program.ev, carrier.facts, scope, MAX_CALLS, reached=False)
-    once = {(one.facts.path, one.call.site): (one.facts, one.call) for one in places}
+    once = {
+        (one.facts.path, one.call.site): (one.facts, one.call)
+        for one in places
+        if node is None or _may_come_out(program, carrier, scope, node, one)
+    }
     # What a base calls is a method of its own, where nothing says of which class the object is.
     for facts, call in calls_in_bases(program, carrier.facts, function):
         once.setdefault((facts.path, call.site), (facts, call))
     for facts, call in islice(once.values(), MAX_CALLS):
         yield facts, call, carrier
+
+
+def _may_come_out(program: Program, carrier: Carrier, scope: Scope, node: Node, calling: NamedCall) -> bool:
+    """Whether a call may run the function so that the order comes to a place in it."""
+    site = node.site  # type: ignore[union-attr]
+    frames = [
+        frame
+        for caller in contexts(program.ev, calling.facts, calling.scope)
+        for frame in frames_of_call(program.ev, calling.call, caller, scope)
+    ]
+    return not frames or any(
+        may_run(program.ev, site, scope.path_at(site), frame)
+        and all(
+            any(option is part for option in options_of(program.ev, whole, frame))
+            for whole, part in carrier.taken
+            if scope_around(program, carrier.facts, whole) is scope
+        )
+        for frame in frames
+    )
 
 
 def _is_slice(node: Node) -> bool:

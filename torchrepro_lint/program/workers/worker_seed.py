@@ -268,7 +268,7 @@ class SeedReader(WorkerFrames):
         given = [
             self.of(statement.value, frame) if statement.value is not None else NONE
             for statement, path in frame.scope.returns
-            if self.ev.decide(path, frame) is not False
+            if self.ev.may_run(statement.site, path, frame)
         ]
         return joined(given) if given else NONE
 

@@ -1,0 +1,120 @@
+"""What is copied into a project from elsewhere, and run by nothing of its own, is of the strict profile, whatever it
+breaks; what the project runs of it is reported.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from torchrepro_lint.engine import check
+
+LOADER = """\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noise(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.random.rand(3)
+
+
+def load():
+    return DataLoader(Noise(), batch_size=4, num_workers=2)
+"""
+
+TRAIN = """
+if __name__ == "__main__":
+    for batch in load():
+        print(batch)
+"""
+
+OWN = """\
+import torch
+
+model = torch.nn.Linear(3, 1)
+print(model(torch.ones(3)))
+"""
+
+OWN_PAPER = "# Ours\n\n```\n@article{ours2024,\n  title={Ours},\n}\n```\n"
+THEIR_PAPER = "# Theirs\n\n```\n@inproceedings{theirs2020vision,\n  title={Theirs},\n}\n```\n"
+BOTH_PAPERS = OWN_PAPER + THEIR_PAPER
+REQUIREMENTS = "torch==1.7.1\n"
+
+
+def _codes(root: Path, files: dict[str, str]) -> tuple[list[str], list[str]]:
+    """What is found in a project by default, and what in the strict profile."""
+    for name, text in {"setup.cfg": "", "requirements.txt": REQUIREMENTS, **files}.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    by_default, strict = check([root]), check([root], {"profile": "strict"})
+    assert by_default.errors == strict.errors == ()
+    return [one.code for one in by_default.findings], [one.code for one in strict.findings if one.code == "TRL101"]
+
+
+COPIES = {
+    "a folder for code of others": {"external/them/train.py": LOADER + TRAIN},
+    "a project that was downloaded": {"them-master/train.py": LOADER + TRAIN},
+    "a project with another licence": {
+        "LICENSE": "of ours",
+        "them/LICENSE": "of theirs",
+        "them/train.py": LOADER + TRAIN,
+    },
+    "a project that is of another paper": {
+        "README.md": OWN_PAPER,
+        "them/README.md": THEIR_PAPER,
+        "them/setup.py": "from setuptools import setup\nsetup(name='them')\n",
+        "them/tools/train.py": LOADER + TRAIN,
+    },
+    "its programs need other packages": {
+        "README.rst": OWN_PAPER,
+        "code/them/README.md": THEIR_PAPER,
+        "code/them/requirements.txt": "torch\n",
+        "code/them/train.py": LOADER + TRAIN,
+    },
+}
+
+
+@pytest.mark.parametrize("name", COPIES)
+def test_what_only_copies_run_is_of_the_strict_profile(tmp_path: Path, name: str) -> None:
+    assert _codes(tmp_path, {"train.py": OWN, **COPIES[name]}) == ([], ["TRL101"])
+
+
+USED = {
+    "the project starts it": {
+        "external/__init__.py": "",
+        "external/them.py": LOADER,
+        "train.py": "from external.them import load\n" + TRAIN,
+    },
+    "the project is nothing but the download": {"them-master/train.py": LOADER + TRAIN},
+    "the project cites the paper itself": {
+        "train.py": OWN,
+        "README.md": BOTH_PAPERS,
+        "them/README.md": THEIR_PAPER,
+        "them/setup.py": "",
+        "them/train.py": LOADER + TRAIN,
+    },
+    "the project is of no paper": {
+        "train.py": OWN,
+        "README.md": "# Many papers\n",
+        "them/README.md": THEIR_PAPER,
+        "them/setup.py": "",
+        "them/train.py": LOADER + TRAIN,
+    },
+    "a folder of data names the paper of its data": {
+        "train.py": OWN,
+        "README.md": OWN_PAPER,
+        "data/README.md": THEIR_PAPER,
+        "data/train.py": LOADER + TRAIN,
+    },
+}
+
+
+@pytest.mark.parametrize("name", USED)
+def test_what_the_project_runs_is_reported(tmp_path: Path, name: str) -> None:
+    assert _codes(tmp_path, USED[name]) == (["TRL101"], ["TRL101"])
