@@ -13,6 +13,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.switches import seeding_call
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -43,7 +45,8 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
             edit = _called(document, target, dead)
             if edit is None:
                 return None, "the statement assigns to something else too"
-            return Fix(Applicability.SAFE, f"Call {dead.name}", (edit,)), None
+            safe = not _is_seeded_elsewhere(program, dead, dead.name)
+            return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, f"Call {dead.name}", (edit,)), None
         case "dropped":
             return _seeding_instead(program, document, target, dead)
         case "gone":
@@ -72,7 +75,19 @@ def _seeding_instead(
             return None, f"call `{dead.meant}` with the seed"
         edits.append(document.replacement(*document.span(node.args[0]), document.text[slice(*span)]))
     beside = any(one.frame.scope is dead.frame.scope for one in program.evidence_of("seed"))
-    return Fix(Applicability.SAFE if beside else Applicability.UNSAFE, f"Call {dead.meant}", tuple(edits)), None
+    safe = beside and not _is_seeded_elsewhere(program, dead, dead.meant)
+    return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, f"Call {dead.meant}", tuple(edits)), None
+
+
+def _is_seeded_elsewhere(program: Program, dead: DeadSwitch, function: str) -> bool:
+    """Whether the programs of the statement seed what a function seeds: that seed would be replaced by this one, or
+    this one by that.
+    """
+    row = seeding_call(canonical(function))
+    return row is not None and any(
+        one.effect == "seed" and not row.seeds.isdisjoint(one.seeds)
+        for one in program.evidence_in_programs_of(dead.frame)
+    )
 
 
 def _is_against_the_program(program: Program, dead: DeadSwitch) -> bool:

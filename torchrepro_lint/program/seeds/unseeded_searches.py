@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.searches import Search, searches
-from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.evaluation.values import Constant, Value
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.word_index import any_word
@@ -21,7 +22,7 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["UnseededSearch", "unseeded_searches"]
+__all__ = ["UnseededSearch", "draws_afresh_in_threads", "unseeded_searches"]
 
 #: What gives a study a sampler, or its sampler a seed, after it was created.
 _SET_LATER = re.compile(rb"\.sampler\s*=[^=]|reseed_rng|\._rng\b")
@@ -95,3 +96,25 @@ def _is_for_nothing(program: Program, call: KnownCall) -> bool:
 def _is_seeded_elsewhere(program: Program, row: Search) -> bool:
     """Whether the project names the variable of the environment from which a library takes the seed."""
     return bool(row.elsewhere) and bool(program.project.matching(any_word((row.elsewhere,))))
+
+
+def draws_afresh_in_threads(program: Program, one: UnseededSearch) -> bool:
+    """Whether the file runs a study of Optuna in several threads, where `optimize` reseeds the sampler in each of them
+    (`reseed_rng` in optuna/study/_optimize.py, 4.5): a seed of the sampler is lost there.
+    """
+    if not one.call.name.startswith("optuna."):
+        return False
+    return any(
+        _is_more_than_one(value)
+        for scope in one.call.facts.walk_scopes()
+        for call, _ in scope.calls
+        if called_name(call.func) == "optimize"
+        for arg in call.args
+        if arg.keyword == "n_jobs"
+        for frame in contexts(program.ev, one.call.facts, scope)
+        for value in program.ev.values(arg.value, frame)
+    )
+
+
+def _is_more_than_one(value: Value) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, int) and value.value != 1

@@ -51,7 +51,8 @@ Fix safety
     call is not known, nor for a misspelt `benchmark = True` in a program that asks for determinism: it would turn on
     what makes runs differ. A generator that nothing keeps becomes a call of `random.seed` or `np.random.seed`. That is
     unsafe where nothing else is seeded beside it, since it would begin the global generator anew each time its function
-    is called.
+    is called. So is each call of a function that seeds, where the program seeds the same generator elsewhere: one of
+    the two seeds would be lost.
 
 Not reported
     - Names that are bound to anything other than torch's modules.

@@ -182,7 +182,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             if not shuffles and brings_a_sampler(loader) and may_be_seeded(program, loader):
                 continue
-            if any(manager.order for manager, _ in managing(program, loader)):
+            if _order_is_managed(program, loader, draws=draw is not None):
                 continue
             if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
@@ -202,6 +202,14 @@ class DataLoaderWithoutGenerator(LoaderRule):
             seldom = seldom or is_of_an_evaluation(program, loader) or only_evaluates(program, loader.site)
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
+
+
+def _order_is_managed(program: Program, loader: Loader, *, draws: bool) -> bool:
+    """Whether a framework gives the sampler a seed: one that leaves the workers alone, where these draw nothing."""
+    found = [manager for manager, _ in managing(program, loader) if manager.order]
+    if any(manager.workers for manager in found):
+        return True
+    return bool(found) and not draws and first_draw(program, loader) is None
 
 
 def _message(loader: Loader, draw: Effect | None, *, surely: bool, is_seeded: bool) -> str:

@@ -39,8 +39,10 @@ How it is proven
 Fix safety
     Safe: passes the program's own seed, or torch's where torch is seeded on every path before; to `create_study` with
     one direction as `TPESampler(seed=...)`, the sampler that it has by default. Unsafe where the seed can only be
-    written as a number. The search tries other points once, when the fix is applied. A study with several directions
-    and `fmin` are not fixed: which sampler is the default, and what `rstate` takes, depends on the release.
+    written as a number. The search tries other points once, when the fix is applied. There is no fix for a study that
+    is optimized with `n_jobs` above 1, since Optuna gives its sampler a new seed in each thread
+    (`optuna/study/_optimize.py`), for one with several directions, nor for `fmin`: which sampler is the default, and
+    what `rstate` takes, depends on the release.
 
 Not reported
     - Arguments that may be a seed or a sampler.
@@ -72,7 +74,11 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.split_fix import random_state_fix
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.seeds.unseeded_searches import UnseededSearch, unseeded_searches
+from torchrepro_lint.program.seeds.unseeded_searches import (
+    UnseededSearch,
+    draws_afresh_in_threads,
+    unseeded_searches,
+)
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.lacking import named_without
 
@@ -94,6 +100,8 @@ class SearchUnseeded(Rule):
 
 
 def _fix(program: Program, one: UnseededSearch) -> tuple[Fix | None, str | None]:
+    if draws_afresh_in_threads(program, one):
+        return None, "with `n_jobs` above 1, `optimize` gives the sampler a new seed in each thread: run it with 1"
     if one.row.takes:
         return None, f"older releases take a `RandomState`, newer ones `{one.row.takes}(seed)`"
     if one.row.seed is not None:
