@@ -67,3 +67,10 @@ def test_conditions_can_be_left_aside(tmp_path: Path) -> None:
     scope = next(scope for scope in facts.walk_scopes() if scope.name == "f")
     assert calling_places(program.ev, facts, scope) == ()
     assert [one.scope.name for one in calling_places(program.ev, facts, scope, reached=False)] == ["g"]
+
+
+def test_the_names_that_are_next_are_followed_first(tmp_path: Path) -> None:
+    chain = "".join(f"def c{at}(x{at}): c{at + 1}(x{at})\n" for at in range(60))
+    near = "def g(b):\n    make = [f, h][b]\n    make()\n"
+    source = f"def f(): pass\ndef h(): pass\n{chain}{near}def last(): c0(f)\n"
+    assert places(program_of(tmp_path, source), "f") == [("g", "make")]

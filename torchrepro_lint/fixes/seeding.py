@@ -47,7 +47,7 @@ from torchrepro_lint.fixes.generators import (
 )
 from torchrepro_lint.fixes.inserted_blocks import Block, above_title, inserted
 from torchrepro_lint.fixes.late_imports import LATE_TORCH, imports_torch_late, names_in_new_function
-from torchrepro_lint.fixes.offsets import offset_among_loaders
+from torchrepro_lint.fixes.offsets import offset_among_loaders, plus
 from torchrepro_lint.fixes.passed_arguments import given, is_given, replace_argument
 from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
@@ -171,8 +171,14 @@ class _Plan(SeedingLines):
         torch = self.torch_at(at)
         if isinstance(seed, Declined) or isinstance(torch, Declined):
             return seed if isinstance(seed, Declined) else torch
+        if not self.is_split:
+            if self._begin_differently(at, seed):
+                return Declined(
+                    "this call makes several samplers, which would get the same order: pass each its own"
+                )
+            self._tell_apart(at, seed)
         self.seeds.append(seed)
-        return f"{torch}.Generator({device}).manual_seed({seed.text})"
+        return f"{torch}.Generator({device}).manual_seed({plus(seed.text, self.offset)})"
 
     # The worker init function.
 
@@ -296,23 +302,13 @@ class _Plan(SeedingLines):
             self.is_to_be_read = True  # the program seeds nothing with it: the workers are what is wrong
         if self.is_split:
             return seed
-        known = around.torch_seed(at) if around.torch_seed is not None else None
-        # Where the function itself seeds torch, or in programs without a seed, each of its loaders gets that seed.
-        is_seeded_here = (known is None or known.each_call) and is_seeded_each_time(self.document, at)
-        begins_alike = (seed.is_default and not around.of_each_item) or is_seeded_here
-        if not several and (begins_alike or not around.several(at)):
-            self.offset = offset_among_loaders(
-                self.document, self.call, at, seed.text, around.known, is_last=around.is_last
-            )
-            with_init = self.needs.init
-            if self.offset and is_a_bare_number(
-                self.document, self.call, at, self.offset, around.known, with_init=with_init
-            ):
-                self.is_to_be_read = True
+        if not several and not self._begin_differently(at, seed, around):
+            self._tell_apart(at, seed)
             return seed
         torch = self.torch_at(at)
         if isinstance(torch, Declined):
             return torch
+        known = around.torch_seed(at) if around.torch_seed is not None else None
         if known is None or not known.always:
             return Declined(
                 "this call makes several loaders, which would all get the same order: seed torch before, or pass each "
@@ -320,3 +316,21 @@ class _Plan(SeedingLines):
             )
         self.is_to_be_read = True
         return replace(seed, text=f"{torch}.randint(2**32, ()).item()", names=frozenset())
+
+    def _begin_differently(self, at: cst.BaseStatement, seed: Seed, around: Surroundings | None = None) -> bool:
+        """Whether the call makes several loaders, which one seed would give the same order, and do not have it now."""
+        around = around or self.around
+        known = around.torch_seed(at) if around.torch_seed is not None else None
+        # Where the function itself seeds torch, or in programs without a seed, each of its loaders gets that seed.
+        is_seeded_here = (known is None or known.each_call) and is_seeded_each_time(self.document, at)
+        begins_alike = (seed.is_default and not around.of_each_item) or is_seeded_here
+        return not begins_alike and around.several(at)
+
+    def _tell_apart(self, at: cst.BaseStatement, seed: Seed) -> None:
+        """Notes what the seed of the generator is told by from those of the other loaders of the file."""
+        document, known = self.document, self.around.known
+        self.offset = offset_among_loaders(document, self.call, at, seed.text, known, is_last=self.around.is_last)
+        if self.offset and is_a_bare_number(
+            document, self.call, at, self.offset, known, with_init=self.needs.init
+        ):  # fmt: skip
+            self.is_to_be_read = True

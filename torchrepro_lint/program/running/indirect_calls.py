@@ -6,6 +6,7 @@ their callee's value says. A function is also handed to code outside the project
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
@@ -80,12 +81,12 @@ class _Search:
         self._escapes = False
         self._calls: dict[int, NamedCall] = {}
         self._own = _bound_as(scope)
-        self._pending = [(facts, self._own)]
+        self._pending = deque([(facts, self._own)])  # the nearest first: how many are followed is limited
         self._seen = {self._own}
 
     def found(self) -> IndirectCalls:
         while self._pending:
-            home, holder = self._pending.pop()
+            home, holder = self._pending.popleft()
             for user in self._files(home, holder):
                 names = held_names(self._ev, user)
                 self._note_calls(user, home, holder, names)
