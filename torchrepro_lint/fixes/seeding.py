@@ -173,9 +173,7 @@ class _Plan(SeedingLines):
             return seed if isinstance(seed, Declined) else torch
         if not self.is_split:
             if self._begin_differently(at, seed):
-                return Declined(
-                    "this call makes several samplers, which would get the same order: pass each its own"
-                )
+                return Declined("this call makes several samplers, which would get the same order: pass each its own")
             self._tell_apart(at, seed)
         self.seeds.append(seed)
         return f"{torch}.Generator({device}).manual_seed({plus(seed.text, self.offset)})"
