@@ -49,6 +49,8 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
             return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, f"Call {dead.name}", (edit,)), None
         case "dropped":
             return _seeding_instead(program, document, target, dead)
+        case "unread":
+            return None, "which of the draws are to come from it is not known"
         case "gone":
             return None, "operations that have no deterministic implementation would raise"
         case "not-called":

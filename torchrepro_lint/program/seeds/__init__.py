@@ -29,7 +29,7 @@ The same again and again:
 reseeding.py        seeds in the loop of epochs or steps
 
 What does not count:
-own_seeds.py        seeds of generators of one's own
+own_seeds.py        seeds of generators of one's own; own_generators.py: those beside the global ones
 kept_states.py      functions that put the state back
 reasons_given.py    comments that say why a seed is another one in every run
 given_back.py       a constant, a draw, and None: the seed of that draw alone

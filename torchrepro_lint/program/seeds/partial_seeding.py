@@ -10,6 +10,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.dead_switches import dropped_generators
 from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
@@ -89,10 +90,12 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not blocks:
             continue
         block = _block(run, blocks)
-        # TRL305 reports a generator that is made beside the block and not kept.
-        dropped = dropped_in(program, block.frame.facts, block.frame.scope)
-        left = {dropped_generators()[one.name].rng for one in dropped}
-        draws = {rng: draw for rng, draw in draws.items() if rng not in left}
+        # TRL305 reports a generator that is made beside the block or the draw, and not kept or read.
+        draws = {
+            rng: draw
+            for rng, draw in draws.items()
+            if not any(_is_dropped(program, frame, rng) for frame in (block.frame, draw[0].event.frame))
+        }
         if not draws:
             continue
         _, known = found.setdefault(block.site, (block, {}))
@@ -107,6 +110,11 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
         yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within)
+
+
+def _is_dropped(program: Program, frame: Frame | None, rng: str) -> bool:
+    dropped = dropped_in(program, frame.facts, frame.scope) if frame is not None else ()
+    return any(dropped_generators()[one.name].rng == rng for one in dropped)
 
 
 def _in_processes(program: Program, rng: str) -> frozenset[Site]:

@@ -5,17 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
-from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import is_none_literal
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.dead_switches import backend_attributes, dropped_generators, meant_attribute
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call
 from torchrepro_lint.program.evaluation.command_line import is_parsed
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -25,23 +23,25 @@ from torchrepro_lint.program.evaluation.values import (
     External,
     ExternalObject,
     MemberOf,
-    Site,
     Value,
     Values,
 )
-from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.never_read import is_never_read
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
+from torchrepro_lint.program.seeds.own_generators import own_generators_in
 from torchrepro_lint.program.switches.older_torch import is_hidden
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["DeadSwitch", "dead_switches", "dropped_in", "seeded_generator_in"]
+__all__ = ["DeadSwitch", "dead_switches", "dropped_in"]
 
 _WORDS = re.compile(rb"cudnn|torch\.backend|torch\.cuda|seed|determinis|benchmark|\bRandom\(|RandomState|default_rng")
 
-Fault = Literal["misspelt", "unbound", "assigned-over", "not-called", "compared", "dropped", "gone"]
+Fault = Literal["misspelt", "unbound", "assigned-over", "not-called", "compared", "dropped", "unread", "gone"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +50,9 @@ class DeadSwitch:
 
     `misspelt`: no attribute of that name is read by torch; `unbound`: the name `cudnn` means nothing in the file;
     `assigned-over`: a function is replaced by a value; `not-called`: a function is named and not called; `compared`:
-    `==` is written for `=`; `dropped`: a generator is made with a seed, and no name keeps it. `target` is the
-    expression to repair. `gone`: the target's torch has no such function, and what guards the call hides that.
+    `==` is written for `=`; `dropped`: a generator is made with a seed, and no name keeps it; `unread`: nothing reads
+    the name `held` that does; `gone`: the target's torch has no such function, and what guards the call hides that.
+    `target` is the expression to repair.
     """
 
     fault: Fault
@@ -61,6 +62,7 @@ class DeadSwitch:
     target: tree.Expr
     value: tree.Expr | None
     frame: Frame
+    held: str | None = None
 
 
 def dead_switches(program: Program) -> Iterator[DeadSwitch]:
@@ -222,10 +224,14 @@ def _body_of(facts: ModuleFacts, scope: Scope) -> tree.Block:
 
 
 def dropped_in(program: Program, facts: ModuleFacts, scope: Scope) -> Sequence[DeadSwitch]:
-    """The generators that a scope makes with a seed and drops, so that the seed reaches no draw. Where the scope also
-    seeds the global generator of the same kind, nothing is missing.
+    """The generators that a scope makes with a seed and drops, or gives a name that nothing reads, so that the seed
+    reaches no draw. Where the scope also seeds the global generator of the same kind, nothing is missing.
     """
-    return program.once(("dropped generators", id(scope)), lambda: tuple(_dropped(program, facts, scope)))
+
+    def find() -> tuple[DeadSwitch, ...]:
+        return (*_dropped(program, facts, scope), *_unread(program, facts, scope))
+
+    return program.once(("dropped generators", id(scope)), find)
 
 
 def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
@@ -244,22 +250,30 @@ def _seeds(program: Program, scope: Scope, rng: str) -> bool:
     return any(one.frame.scope is scope and rng in one.seeds for one in program.evidence_of("seed"))
 
 
-def seeded_generator_in(program: Program, path: Path, rng: str) -> tuple[str, Site] | None:
-    """The first generator with a seed that a file makes for itself of the kind of a global one, and its call: what the
-    global functions draw does not come from there.
-    """
-    facts = program.facts(path) if program.project.holds(path, _WORDS) else None
-    if facts is None:
-        return None
-    words = last_parts(dropped_generators())
-    for scope in facts.walk_scopes():
-        for call, _ in sorted(scope.calls, key=lambda pair: pair[0].site):
-            if not call.args or is_none_literal(call.args[0].value) or called_name(call.func) not in words:
-                continue
+# --- generators that nothing reads --------------------------------------------------------------------------------
+
+
+def _unread(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
+    """Generators that get a seed and a name that nothing reads, beside draws from the global one of the same kind."""
+    for one in own_generators_in(program, facts.path):
+        if one.scope is not scope or one.held is None or not is_never_read(program.ev, facts, one.call):
+            continue
+        if _seeds(program, scope, one.rng) or not _draws(program, facts, scope, one.rng):
+            continue
+        statement = parents_of(program.ev, facts).statement(one.call)
+        if isinstance(statement, tree.Assign):
+            meant = dropped_generators()[one.name].meant
             frame = frame_without_callers(program.ev, facts, scope)
-            for value in program.ev.values(call.func, frame):
-                name = canonical(value.name) if isinstance(value, External) else ""
-                known = dropped_generators().get(name)
-                if known is not None and known.rng == rng:
-                    return name, Site(path, call.site)
-    return None
+            yield DeadSwitch("unread", one.name, meant, statement, one.call, None, frame, one.held)
+
+
+def _draws(program: Program, facts: ModuleFacts, scope: Scope, rng: str) -> bool:
+    """Whether calls written in a scope draw from a global generator."""
+    frame = frame_without_callers(program.ev, facts, scope)
+    return any(
+        effect.kind == "draw" and effect.rng == rng
+        for call, _ in scope.calls
+        for value in program.ev.values(call.func, frame)
+        if isinstance(value, External)
+        for effect in rng_effects(value.name)
+    )

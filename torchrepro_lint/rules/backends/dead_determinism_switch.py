@@ -10,7 +10,8 @@ What it does
     - `cudnn.deterministic = True` or `use_deterministic_algorithms(True)` in a process that then starts others by
       `torch.multiprocessing.spawn`, where nothing sets it in these;
     - `torch.set_deterministic` in a `try`, under `hasattr` or in `contextlib.suppress`;
-    - a generator that is made with a seed and not kept (`np.random.default_rng(seed)` as a statement);
+    - a generator that is made with a seed and not kept (`np.random.default_rng(seed)` as a statement), or whose name
+      nothing reads (`rng = np.random.default_rng(seed)`, and `np.random.rand()` below);
     - `cudnn` without an import;
     - an option `--seed` of the command line that nothing reads.
 
@@ -61,7 +62,8 @@ Not reported
     - `torch.set_deterministic` in a file that names `use_deterministic_algorithms` as well, for a torch below 1.10, or
       where nothing guards it: it raises an error there.
     - A switch of a process whose children lack the seed as well: TRL502 reports where they are started.
-    - A generator that nothing keeps in a function that seeds the global generator as well: nothing is missing.
+    - A generator that nothing keeps or reads in a function that seeds the global generator as well: nothing is missing.
+      One with a name that nothing reads counts where its function draws from the global generator of the same kind.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
     - Options for a seed in programs that draw nothing, that evaluate a network or that prepare data, by the names of
       their files: reported in the `strict` profile only.
@@ -141,6 +143,8 @@ def _message(dead: DeadSwitch) -> str:
             return f"this names the function `{dead.name}` without calling it"
         case "gone":
             return f"newer releases of torch have no `{dead.name}`, so this switches nothing on: call `{dead.meant}`"
+        case "unread":
+            return f"nothing reads `{dead.held}`, so its seed reaches no draw: draw from it, or call `{dead.meant}`"
         case "dropped":
             return (
                 f"`{dead.name}` makes a generator that nothing keeps, so its seed reaches no draw: write `{dead.meant}`"

@@ -91,6 +91,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
 
 from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.dotted import last_part
@@ -104,10 +105,10 @@ from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.own_generators import OwnGenerator, generator_at_hand, own_generators_in
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
 from torchrepro_lint.program.seeds.process_draws import is_in_a_new_process
 from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
-from torchrepro_lint.program.switches.dead_switches import seeded_generator_in
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.base import Rule
@@ -117,6 +118,8 @@ _NEW_PROCESSES = "the processes that draw begin without it: set it where the fun
 _LATE = "it draws before that: all seeds belong at the start of the program"
 _OF_ITS_FUNCTION = "it is for the draws of its own function: set all seeds at the start of the program"
 _OF_A_MODULE = "importing this module sets that seed: set all seeds at the start of the program"
+#: A message of more characters leaves the generator that is beside to the trace.
+_LONGEST = 160
 _CHOOSING = frozenset({"shuffle", "permutation", "sample", "choice", "choices"})
 _PREFIXES = {"python": "random.", "numpy": "numpy.random."}
 _WORDS = {"python": "`random`", "numpy": "NumPy's global RNG", "torch": "torch's RNG"}
@@ -147,7 +150,7 @@ class PartiallySeeded(Rule):
             yield self.finding(
                 program,
                 found.block.site,
-                _message(found),
+                _message(program, found),
                 _trace(program, found),
                 fix=fix,
                 declined=declined,
@@ -239,11 +242,17 @@ def _chooses_below(program: Program, block: Evidence, is_near: Callable[[Site], 
     )
 
 
-def _message(found: PartialSeeding) -> str:
+def _message(program: Program, found: PartialSeeding) -> str:
     left = " and ".join(_WORDS[rng] for rng, _, _ in found.missing)
     names = ", ".join(f"`{draw.event.name}`" for _, draw, _ in found.missing)
-    verb = "is" if len(found.missing) == 1 else "are"
-    return f"`{found.block.name}` is seeded, but {left} {verb} not, although the program draws from there ({names})"
+    single = len(found.missing) == 1
+    seeded = f"`{found.block.name}` is seeded, but {left} {'is' if single else 'are'} not"
+    own = [generator_at_hand(program, draw.event, rng) for rng, draw, _ in found.missing]
+    held = " and ".join(dict.fromkeys(f"`{one.held}`" for one in own if one is not None))
+    message = f"{seeded}: {names} {'draws' if single else 'draw'} from there, not from the seeded {held}"
+    if held and len(message) <= _LONGEST:
+        return message
+    return f"{seeded}, although the program draws from there ({names})"
 
 
 def _trace_of_processes(one: UnseededProcesses) -> list[Link]:
@@ -255,13 +264,25 @@ def _trace(program: Program, found: PartialSeeding) -> list[Link]:
     arm = (
         [Link(found.other_arm.site, "torch is seeded in the other branch only")] if found.other_arm is not None else []
     )
-    paths = dict.fromkeys((found.block.site.path, *(draw.event.site.path for _, draw, _ in found.missing)))
+    paths = tuple(dict.fromkeys((found.block.site.path, *(draw.event.site.path for _, draw, _ in found.missing))))
+    own = [
+        (rng, generator_at_hand(program, draw.event, rng) or _first_of(program, paths, rng))
+        for rng, draw, _ in found.missing
+    ]
     others = [
-        Link(made[1], f"makes a generator of its own: {_WORDS[rng]} does not draw from it")
-        for rng, _, _ in found.missing
-        if (made := next(filter(None, (seeded_generator_in(program, path, rng) for path in paths)), None)) is not None
+        Link(made.site, f"makes a generator of its own{_as(made.held)}: {_WORDS[rng]} does not draw from it")
+        for rng, made in own
+        if made is not None
     ]
     return branches((seeds, *arm, *others), *_drawn(found.missing))
+
+
+def _first_of(program: Program, paths: Sequence[Path], rng: str) -> OwnGenerator | None:
+    return next((one for path in paths for one in own_generators_in(program, path) if one.rng == rng), None)
+
+
+def _as(held: str | None) -> str:
+    return f", `{held}`" if held is not None else ""
 
 
 def _drawn(draws: Sequence[tuple[str, Effect, tuple[Link, ...]]]) -> Iterator[tuple[Link, ...]]:
