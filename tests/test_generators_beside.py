@@ -44,7 +44,7 @@ _UNNAMED = {
     "of the other kind": _FUNCTION.format(made="random.Random(seed)", drawn="np.random.rand()"),
     "in another function": (
         "def split():\n    rng = default_rng(1)\n    return rng.random()\n"
-         "def main():\n    torch.manual_seed(1)\n    print(np.random.rand(), split())\nmain()\n"
+        "def main():\n    torch.manual_seed(1)\n    print(np.random.rand(), split())\nmain()\n"
     ),
     "in another class": (
         "class Other:\n    def __init__(self):\n        self.rng = default_rng(1)\nprint(Other())\n"

@@ -36,7 +36,7 @@ def test_no_table_matches_everything(table: WordTable) -> None:
         ("runs_environments", b"array = np.array(x)", False),
         ("defines_environments", b"class Walk(gym.Env):", True),
         ("defines_environments", b"def run(env: gym.Env):", False),
-        ("switches_mode", b"model.eval()", True),
+        ("switches_mode", b"model.train(False)", True),
         ("switches_mode", b"net.train(mode=False)", True),
         ("switches_mode", b"model.train()", False),
         ("switches_mode", b"evaluate(model, loader)", False),

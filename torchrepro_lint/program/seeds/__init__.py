@@ -41,7 +41,7 @@ module_networks.py  networks of an imported module that the program never asks f
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses
 evaluation_mode.py  layers that do not draw in an evaluation
 dropout_in_evaluation.py  dropout that `eval` does not switch off; mode_tests.py: what depends on the mode
-unswitched_evaluation.py  evaluations in programs that never switch the mode
+unswitched_evaluation.py  evaluations in programs that never switch the mode; switched_models.py: or of another model
 parts_in_training.py  parts of a model that draw there again; chosen_parts.py: which of them a line is about
 shown_draws.py      draws that choose what is shown
 idle_draws.py       draws on which no result hangs; unused_defaults.py: defaults that no call leaves to be used

@@ -3,7 +3,8 @@
 What it does
     Finds dropout that is active while a model is evaluated: `F.dropout` without `training`, the `dropout_p` of
     `scaled_dot_product_attention` and of flash attention that does not depend on the mode, an `nn.Dropout` that is
-    created where it is called, and programs that evaluate a model with dropout and never call `model.eval()`.
+    created where it is called, and programs that evaluate a model with dropout and never call its `eval()`, but
+    none or that of another model, such as a teacher.
 
 Why is this bad?
     An evaluation gives another result each time, worse than the model is. `F.dropout` drops unless it is given
@@ -72,8 +73,8 @@ Not reported
     - Further calls in a function: the trace of the first names them, its fix is made at each, and the `strict` profile
       reports each.
     - Functions that take a training step themselves, and classes that no program in sight uses.
-    - A missing `model.eval()` in a program that calls `eval` anywhere, or uses a framework that may (Lightning, a
-      `Trainer`, `from_pretrained`).
+    - A missing `model.eval()` in a program that calls `eval` of what may be the model, or of something that may have it
+      inside, or uses a framework that may (Lightning, a `Trainer` that it imports, `from_pretrained`).
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
@@ -92,7 +93,7 @@ from torchrepro_lint.fixes.mode_fix import mode_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.dropout_in_evaluation import LastingDropout, lasting_dropout
-from torchrepro_lint.program.seeds.unswitched_evaluation import unswitched_evaluations
+from torchrepro_lint.program.seeds.unswitched_evaluation import Evaluation, unswitched_evaluations
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
@@ -105,7 +106,7 @@ class RandomInEvaluation(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         yield from first_for_all(self._each_dropout(program))
         for found in unswitched_evaluations(program):
-            message = "dropout is active in this evaluation: nothing in the program calls `model.eval()`"
+            message = f"dropout is active in this evaluation: {_why(found)}"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
             fix, declined = evaluation_fix(program, found) if program.is_asked(found.site.path) else (None, None)
             yield self.finding(program, found.site, message, trace, fix=fix, declined=declined)
@@ -116,6 +117,12 @@ class RandomInEvaluation(Rule):
             fix, declined = mode_fix(program, one) if program.is_asked(one.site.path) else (None, None)
             cause = (one.site.path, id(one.call.scope), one.kind)
             yield cause, self.finding(program, one.site, _message(one), fix=fix, declined=declined)
+
+
+def _why(found: Evaluation) -> str:
+    if not found.switched:
+        return "nothing in the program calls `model.eval()`"
+    return f"the program calls `{found.switched[0]}.eval()`, and never `eval()` of this model"
 
 
 def _message(one: LastingDropout) -> str:
