@@ -46,6 +46,9 @@ Fix safety
 
 Not reported
     - `warn_only=True`, and a second call without it where torch is too old for that argument (`except TypeError:`).
+    - A switch in a handler of a `try` that tries another one: what is set before that is set for both.
+    - `torch.set_deterministic` alone, where nothing says that the program is for a torch below 1.10: it raises an error
+      itself in the torch of today.
     - Tensors and networks that were moved to a device that is the GPU or the CPU, before anything is multiplied there.
     - Programs that never mention a GPU, or a device that is not proven to be the CPU.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable, or a Python
@@ -61,18 +64,23 @@ References
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
 from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
 from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.fallbacks import handled_by, tried_in
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.cublas_use import first_product_before
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 from torchrepro_lint.program.switches.environment import Setting, is_set_outside, settings_of
 from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.older_torch import NEWER_SWITCHES
 from torchrepro_lint.rules.base import Rule
 
 _IS_SET = re.compile(re.escape(CUBLAS_WORKSPACE.encode()))
@@ -96,6 +104,8 @@ class CublasWorkspaceUnset(Rule):
         settings = settings_of(program.ev, CUBLAS_WORKSPACE)
         for one in wanted:
             program.ev.begin_question()
+            if _is_spoken_for(program, one, wanted) or _is_of_a_torch_of_old(program, one):
+                continue
             if not one.name.startswith("torch.") or not speaks_of_a_device(program, one.site.path):
                 continue
             here = [setting for setting in settings if _shares_a_program(program, setting, one)]
@@ -127,6 +137,32 @@ class CublasWorkspaceUnset(Rule):
         trace.insert(0, Link(used, "uses CUDA" if use is not None else "uses CUDA where there is a GPU"))
         message = f"{CUBLAS_WORKSPACE} is set after CUDA was used: cuBLAS may have read it already"
         return self.finding(program, site, message, trace, declined="set it before the first line that uses CUDA")
+
+
+def _is_spoken_for(program: Program, one: Evidence, wanted: Sequence[Evidence]) -> bool:
+    """Whether a switch is in a handler of a `try` that tries another one: what is set before that is set for both."""
+    if not isinstance(one.node, tree.Call) or not any(arm.startswith("except") for _, arm in one.path):
+        return False
+    parents = parents_of(program.ev, one.frame.facts)
+    tried = {
+        id(around)
+        for other in wanted
+        if isinstance(other.node, tree.Call) and other.frame.facts is one.frame.facts
+        for around in tried_in(parents, other.node)
+    }
+    return any(id(around) in tried for around in handled_by(parents, one.node))
+
+
+def _is_of_a_torch_of_old(program: Program, one: Evidence) -> bool:
+    """Whether a switch has a name that torch has lost, where nothing says that the program is for a torch of old: in
+    the torch of today it raises an error itself.
+    """
+    return (
+        not program.target.known
+        and isinstance(one.node, tree.Call)
+        and called_name(one.node.func) == "set_deterministic"
+        and not program.project.holds(one.site.path, NEWER_SWITCHES)
+    )
 
 
 def _variable() -> EnvironmentVariable:
