@@ -114,7 +114,7 @@ def _made(program: Program, scope: Scope, owner: tree.Expr, frame: Frame) -> tup
                 continue
             case Instance(cls=cls) if find_method(program.ev, cls, "eval") is None:
                 pass
-            case ExternalObject(name=name) if not re.match(r"torch\.(?!hub)", name):
+            case ExternalObject(name=name) if not name.startswith("torch.") or name.startswith("torch.hub."):
                 pass  # a network of a library; what torch makes may be a part of another one, or have one inside
             case _:
                 return None

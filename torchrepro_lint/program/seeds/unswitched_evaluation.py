@@ -89,7 +89,9 @@ def _has_a_trainer_of_others(run: EntryRun) -> bool:
             return True
         for scope in facts.walk_scopes():
             for name, bindings in scope.bindings.items():
-                if "Trainer" in name and any(one.kind in ("import", "import-from") for one in bindings):
+                if function_words("trains_for_others").search(name) and any(
+                    one.kind in ("import", "import-from") for one in bindings
+                ):
                     values = ev.name(name, END, frame_without_callers(ev, facts, scope))
                     if not values or not all(isinstance(value, _OF_THE_PROJECT) for value in values):
                         return True

@@ -3,8 +3,8 @@
 What it does
     Finds dropout that is active while a model is evaluated: `F.dropout` without `training`, the `dropout_p` of
     `scaled_dot_product_attention` and of flash attention that does not depend on the mode, an `nn.Dropout` that is
-    created where it is called, and programs that evaluate a model with dropout and never call its `eval()`, but
-    none or that of another model, such as a teacher.
+    created where it is called, and programs that evaluate a model with dropout and never call its `eval()`. They may
+    call that of another model, such as a teacher.
 
 Why is this bad?
     An evaluation gives another result each time, worse than the model is. `F.dropout` drops unless it is given
