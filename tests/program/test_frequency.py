@@ -468,6 +468,39 @@ PARTS = {
         "again",
         "def evaluate():\n    loader = DataLoader(data)  # HERE\nfor epoch in range(3):\n    evaluate()\n",
     ),
+    "a loop until it is done, of epochs by their name": (
+        True,
+        True,
+        "again",
+        "class Reader:\n    done = False\n    def _train_epoch(self):\n        loader = DataLoader(data)  # HERE\n"
+        "        print(len(loader))\n    def run(self):\n        while not self.done:\n            self._train_epoch()\n"
+        "Reader().run()\n",
+    ),
+    "a loop that counts, of epochs by their name": (
+        True,
+        True,
+        "again",
+        "def run_one_epoch():\n    loader = DataLoader(data)  # HERE\n"
+        "for i in range(3):\n    if i:\n        print(i)\n    result = run_one_epoch()\n",
+    ),
+    "a loop of what happens at the end of an epoch": (
+        False,
+        False,
+        "again",
+        "def log_epoch():\n    print(len(DataLoader(data)))  # HERE\nfor i in range(3):\n    log_epoch()\n",
+    ),
+    "a loop of trainings, by their name": (
+        False,
+        False,
+        "again",
+        "def train_epochs():\n    print(len(DataLoader(data)))  # HERE\nfor i in range(3):\n    train_epochs()\n",
+    ),
+    "a loop of evaluations, by their name": (
+        False,
+        False,
+        "again",
+        "def run_val_epoch():\n    print(len(DataLoader(data)))  # HERE\nfor i in range(3):\n    run_val_epoch()\n",
+    ),
     "a run": (
         False,
         False,

@@ -17,6 +17,7 @@ NameTable = Literal[
     "about_data",
     "about_inference",
     "evaluates",
+    "runs_an_epoch",
     "trains_for_others",
     "takes_a_step",
     "measures",

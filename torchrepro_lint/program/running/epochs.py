@@ -29,15 +29,26 @@ def says_evaluation(name: str) -> bool:
 
 
 def is_epoch_loop(loop: tree.For | tree.While, scope: Scope) -> bool:
-    """Whether a loop in `scope` runs over epochs: it says so, or runs again and again over a loader in its body, by the
-    names there or by what stands behind them.
+    """Whether a loop in `scope` runs over epochs: it says so, or runs again and again over a loader in its body, or
+    through what is called an epoch there, by the names or by what stands behind them.
     """
     if isinstance(loop, tree.While):
-        return _says_epoch(loop.test) or any(_runs_over_loader(statement, scope) for statement in loop.body)
+        return _says_epoch(loop.test) or _runs_an_epoch(loop, scope)
     if _runs_for_epochs(loop):
         return False
-    return says_epochs(loop, scope) or (
-        is_range(scope.behind(loop.iter)) and any(_runs_over_loader(statement, scope) for statement in loop.body)
+    return says_epochs(loop, scope) or (is_range(scope.behind(loop.iter)) and _runs_an_epoch(loop, scope))
+
+
+def _runs_an_epoch(loop: tree.For | tree.While, scope: Scope) -> bool:
+    """Whether a turn of a loop goes over a loader, or calls `train_epoch` or the like, each by its name."""
+    if any(_runs_over_loader(statement, scope) for statement in loop.body):
+        return True
+    return any(
+        next((at for at in reversed(path) if at[0] in scope.loops), None) == (loop.site, "body")
+        and (name := called_name(call.func)) is not None
+        and function_words("runs_an_epoch").search(name) is not None
+        and not says_evaluation(name)
+        for call, path in scope.calls
     )
 
 
