@@ -11,9 +11,10 @@ alone.
 from __future__ import annotations
 
 import libcst as cst
+from libcst.helpers import get_full_name_for_node
 
 from torchrepro_lint.fixes.document import Document
-from torchrepro_lint.fixes.scopes import Scope
+from torchrepro_lint.fixes.scopes import Binding, Scope
 
 __all__ = ["is_used_up"]
 
@@ -86,11 +87,33 @@ def _is_of_the_function(document: Document, at: cst.Name, name: str, scope: Scop
 
 
 def _keeps_to_the_function(called: cst.BaseExpression, scope: Scope) -> bool:
-    """Whether a function is called, or a method of what the function around has made."""
+    """Whether a function is called, also as one of a module, or a method of what the function around has made."""
     match called:
         case cst.Name():
             return True
+        case cst.Attribute(value=cst.Attribute() as owner):
+            return _is_a_submodule(get_full_name_for_node(owner), scope)
         case cst.Attribute(value=cst.Name(value=owner)):
-            bindings = scope.bindings.get(owner, []) if scope.resolve(owner) is scope else []
-            return bool(bindings) and all(binding.kind == "assign" for binding in bindings)
+            home = scope.resolve(owner)
+            bindings = home.bindings.get(owner, []) if home is not None else []
+            return bool(bindings) and (
+                all(_is_a_module(one) for one in bindings)
+                if home is not scope
+                else all(one.kind == "assign" or _is_a_module(one) for one in bindings)
+            )
     return False
+
+
+def _is_a_module(binding: Binding) -> bool:
+    """Whether a name is that of a module: `import engine`. One of `from ... import` may be an object."""
+    return binding.kind == "import" and binding.target is not None and binding.target[1] is None
+
+
+def _is_a_submodule(name: str | None, scope: Scope) -> bool:
+    """Whether a dotted name is that of a module: `import parts.engine`."""
+    top = (name or "").partition(".")[0]
+    home = scope.resolve(top)
+    bindings = home.bindings.get(top, []) if home is not None else []
+    return all(_is_a_module(one) for one in bindings) and any(
+        isinstance(one.node, cst.ImportAlias) and one.node.evaluated_name == name for one in bindings
+    )
