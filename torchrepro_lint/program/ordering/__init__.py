@@ -42,6 +42,7 @@ order_calls.py           what calls make of it
 order_grown.py           lists, tables and texts that a loop makes longer by a new value; order_texts.py: texts
 order_loops.py           what loops make of it; order_nested.py: several in one another
 order_turns.py           what the turns of a loop name: the element, its position, a counter
+order_turn_draws.py      what each turn of a loop draws from one stream of random numbers
 order_parts.py           loops that send each element to a part of a split; order_pieces.py: slices that go to parts
 order_lookups.py         what a look-up by position makes of it; order_beside.py: in lists that are filled side by side
 order_draws.py           positions that are drawn

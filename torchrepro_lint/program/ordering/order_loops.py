@@ -16,6 +16,7 @@ from torchrepro_lint.program.ordering import (
     order_handed,
     order_parts,
     order_returns,
+    order_turn_draws,
 )
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_datasets import prepares_samples
@@ -115,6 +116,7 @@ def _through_body(program: Program, carrier: Carrier, loop: tree.For, turns: Tur
         yield from order_dicts.through_filled(program, carrier, loop, statement)
         yield from order_grown.through_grown(program, carrier, loop, statement)
         yield from order_handed.through_handed(program, carrier, loop, statement)
+    yield from order_turn_draws.through_draws(program, carrier, loop, turns)
 
 
 def _takes_one(loop: tree.For) -> bool:
