@@ -19,10 +19,13 @@ from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.ordering.epoch_loops import is_for_evaluation
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
+from torchrepro_lint.program.running.ways import never_together, ways
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of, entropy_of
+from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.rank_names import names_rank, rank_in
 from torchrepro_lint.program.workers.workers import argument
 
@@ -115,8 +118,17 @@ def _unreached(program: Program, one: KnownCall) -> Evidence | None:
         return None
     if uses_a_framework(program, program.imports.together(path)):
         return None
-    seedings = program.evidence_in_programs_of(one.frame)
-    return next((seeding for seeding in seedings if _is_chosen(program, seeding)), None)
+    seedings = [seeding for seeding in program.evidence_in_programs_of(one.frame) if _is_chosen(program, seeding)]
+    leading = ways(program.ev, one.facts, one.scope, one.call.site) if seedings else ()
+    # The seed of another command of a command line is not that of the run that makes the sampler, nor that of workers.
+    return next(
+        (
+            seeding
+            for seeding in seedings
+            if not never_together(ways_of(program, seeding), leading) and not is_for_workers_alone(program, seeding)
+        ),
+        None,
+    )
 
 
 def _is_chosen(program: Program, seeding: Evidence) -> bool:

@@ -14,11 +14,11 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.stepped_states import SteppedState, stepped_states
 from torchrepro_lint.program.evaluation.classes import mro
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value
-from torchrepro_lint.program.ordering.checkpoints import resumed_checkpoints
+from torchrepro_lint.program.ordering.checkpoints import Resumed, resumed_checkpoints
 from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.ways import Way, never_together, ways
+from torchrepro_lint.program.running.ways import Way, meet, never_together, ways
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ def incomplete_checkpoints(program: Program) -> Iterator[Incomplete]:
     found: dict[Site, Incomplete] = {}
     for kind in stepped_states():
         for one in resumed_checkpoints(program, kind.key, kind.state):
-            moved = _moved_by(program, one.save, kind)
+            moved = _moved_by(program, one, kind)
             if moved is not None and _meet(program, one.save, one.load):
                 before = found.get(one.save.site)
                 missing = (*(before.missing if before is not None else ()), (kind, moved))
@@ -59,13 +59,17 @@ def incomplete_checkpoints(program: Program) -> Iterator[Incomplete]:
             yield found[site]
 
 
-def _moved_by(program: Program, save: KnownCall, kind: SteppedState) -> Site | None:
-    """Where the run that saves a checkpoint moves on an object of a kind, that it does not make anew from the epoch."""
+def _moved_by(program: Program, resumed: Resumed, kind: SteppedState) -> Site | None:
+    """Where a run that saves a checkpoint moves on an object of a kind, that it does not make anew from the epoch, and
+    that may resume as well: a command may save what another one resumes.
+    """
     groups = list(all_calls(program, kind.steps or kind.made))
     meeting = [
         group
         for group in groups
-        if not program.is_test(group[0].facts.path) and _are_of_one_run(program, save, group[0])
+        if not program.is_test(group[0].facts.path)
+        and _are_of_one_run(program, resumed.save, group[0])
+        and _meet(program, resumed.load, group[0]) is not False
     ]
     if any(_says_the_epoch(program, group, kind) for group in meeting):
         return None
@@ -96,10 +100,7 @@ def _are_of_one_run(program: Program, one: KnownCall, other: KnownCall) -> bool:
 def _meet(program: Program, one: KnownCall, other: KnownCall) -> bool | None:
     """Whether what calls two places may execute both in one run; None where nothing in sight calls both."""
     first, second = _ways(program, one), _ways(program, other)
-    scopes = {waypoint.scope for way in first for waypoint in way}
-    if any(waypoint.scope in scopes for way in second for waypoint in way):
-        return not never_together(first, second)
-    return None
+    return not never_together(first, second) if meet(first, second) else None
 
 
 def _says_the_epoch(program: Program, group: list[KnownCall], kind: SteppedState) -> bool:

@@ -10,6 +10,7 @@ Backwards, from a place to what runs it:
 ways.py               the ways in which a statement comes to run
 alternatives.py       which name of several, bound in arms of an `if`, leads there
 chosen_functions.py   functions in a table, of which a run takes one
+handed_functions.py   the places on a way; which calls hand over the function that it leads through
 partings.py           where the ways to two events part
 callers.py            the frames in which a scope runs; classes_around.py: the class of a method
 way_frames.py         whether the calls of a way come to where it leads

@@ -1,5 +1,6 @@
-"""Functions of which a run takes one: the values of a dict that are called by their key, `COMMANDS[name]()`, and those
-that the parsers of a command line have as defaults, `parser.set_defaults(func=train)`.
+"""Functions of which a run takes one: the values of a dict that are called by their key, `COMMANDS[name]()`, those that
+the parsers of a command line have as defaults, `parser.set_defaults(func=train)`, and those that a group of commands is
+given, `cli.add_command(train)`.
 """
 
 from __future__ import annotations
@@ -10,12 +11,12 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["arm_of_choice", "chooses", "is_choice"]
+__all__ = ["arm_of_choice", "chooses", "is_choice", "is_chosen"]
 
 #: Below all numbers of branching statements, which are sites: the parsers of a scope, and a dict by its own site.
 _PARSERS: Final = -1
@@ -44,17 +45,36 @@ def arm_of_choice(ev: Evaluator, facts: ModuleFacts, use: tree.Expr) -> ArmPath:
                     return () if _are_all_called(parents, made) else ((_FIRST_DICT - made.site, str(value.site)),)
                 case tree.Call(func=tree.Attribute(attr="set_defaults")):
                     return ((_PARSERS, str(value.site)),)
+        case tree.Arg(keyword=None) if _is_made_a_command(parents.of(above), above):
+            return ((_PARSERS, str(value.site)),)
     return ()
+
+
+def _is_made_a_command(call: Node | None, argument: tree.Arg) -> bool:
+    """Whether a call makes a function, its first argument, a command of a group: `cli.add_command(train)`,
+    `cli.command("train")(train)`.
+    """
+    match call:
+        case tree.Call(func=tree.Attribute(attr="add_command"), args=(first, *_)):
+            return first is argument
+        case tree.Call(func=tree.Call(func=tree.Attribute(attr="command")), args=(first,)):
+            return first is argument
+    return False
 
 
 def chooses(scope: Scope, site: int) -> bool:
     """Whether a call, which is in no loop of its scope, calls one of the functions of a table: `COMMANDS[name]()`."""
     call = scope.call_at(site)
-    if call is None or isinstance(scope.node, tree.Comprehension):
+    return call is not None and is_chosen(scope, call.func, site)
+
+
+def is_chosen(scope: Scope, node: tree.Expr, site: int) -> bool:
+    """Whether an expression at a place that is in no loop of its scope is one of the values of a table."""
+    if isinstance(scope.node, tree.Comprehension):
         return False
     if any(branch in scope.loops for branch, _ in scope.path_at(site)):
         return False
-    match scope.behind(call.func):
+    match scope.behind(node):
         case tree.Subscript() | tree.Call(func=tree.Attribute(attr="get")):
             return True
     return False

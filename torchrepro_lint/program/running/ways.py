@@ -9,21 +9,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import repeat
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.inner_tests import tests_inside
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.running.alternatives import Arms, are_apart, arms_of_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import making_places
-from torchrepro_lint.program.running.chosen_functions import arm_of_choice, chooses, is_choice
+from torchrepro_lint.program.running.chosen_functions import arm_of_choice, chooses, is_choice, is_chosen
 from torchrepro_lint.program.running.guards import is_main_guard
+from torchrepro_lint.program.running.handed_functions import Way, Waypoint, handed_at, handing_over
+from torchrepro_lint.program.running.handed_over import handed_over
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.option_tests import Asked, asked_at, contradict
 from torchrepro_lint.program.running.references import known_places_of_use
@@ -37,6 +38,7 @@ __all__ = [
     "chosen_by",
     "comes_later",
     "is_followed_by",
+    "meet",
     "never_together",
     "own_way",
     "runs_as_script",
@@ -47,27 +49,7 @@ __all__ = [
 ]
 
 MAX_WAYS = 16
-MAX_LENGTH = 8
-
-
-@dataclass(frozen=True, slots=True)
-class Waypoint:
-    """One place on a way: a statement or call, the scope whose body contains it, and the arms of `if`, `for` and
-    similar statements around it. `bound`: the arms in which the name is bound by which the call is made; `asked`: what
-    the tests on the way to the place say of options of the command line.
-    """
-
-    facts: ModuleFacts
-    scope: Scope
-    site: int
-    path: ArmPath
-    bound: Arms = ()
-    asked: frozenset[Asked] = frozenset()
-
-
-#: From the inside out. The first is the statement itself, each further one the call that runs the scope before it: for
-#: `torch.manual_seed(0)` in `set_seed`, which `main` calls, that line, then `set_seed()`, then `main()` in the module.
-Way = tuple[Waypoint, ...]
+MAX_LENGTH = 12
 
 
 def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Way, ...]:
@@ -83,6 +65,7 @@ def ways(ev: Evaluator, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Wa
         way = pending.pop(0)
         further, are_all = _outward(ev, way[-1])
         outer = [waypoint for waypoint in further if all(waypoint.scope is not one.scope for one in way)]
+        outer = list(handing_over(ev, way, outer))
         is_whole = is_whole and are_all
         if outer and len(way) >= MAX_LENGTH:
             outer, is_whole = [], False
@@ -153,13 +136,21 @@ def _where_made(ev: Evaluator, waypoint: Waypoint) -> Iterator[Waypoint]:
 # --- two places ---------------------------------------------------------------------------------------------------
 
 
-def _meeting(first: Way, second: Way) -> tuple[Waypoint, Waypoint] | None:
-    """The places of both ways in the innermost scope that they share."""
-    for waypoint in first:
-        for other in second:
+def _meeting(first: Way, second: Way) -> tuple[int, int] | None:
+    """Where both ways are in the innermost scope that they share. One that calls what it is handed is no such scope: it
+    runs for each of its calls.
+    """
+    for index, waypoint in enumerate(first):
+        for at, other in enumerate(second):
             if waypoint.scope is other.scope:
-                return waypoint, other
+                if waypoint.site != other.site or handed_at(first[: index + 1]) is None:
+                    return index, at
     return None
+
+
+def meet(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
+    """Whether any two ways to two places share a scope."""
+    return any(_meeting(one, other) is not None for one in first for other in second)
 
 
 def never_together(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
@@ -178,7 +169,12 @@ def _are_apart(one: Way, other: Way) -> bool | None:
     met = _meeting(one, other)
     if met is None:
         return None
-    return _are_exclusive(*met) or _are_chosen(*met) or are_apart(_bound(one), _bound(other))
+    first, second = one[met[0]], other[met[1]]
+    return (
+        _are_exclusive(first, second)
+        or (first.site == second.site and (chooses(first.scope, first.site) or _is_handed_a_choice(one[: met[0] + 1])))
+        or are_apart(_bound(one), _bound(other))
+    )
 
 
 def _bound(way: Way) -> Arms:
@@ -206,7 +202,8 @@ def _meetings(first: tuple[Way, ...], second: tuple[Way, ...]) -> list[tuple[Way
     """Where the ways meet; nowhere if there are more of them than are known."""
     if max(len(first), len(second)) > MAX_WAYS:
         return []
-    return [pair for one in first for other in second if (pair := _meeting(one, other)) is not None]
+    pairs = ((one, other, _meeting(one, other)) for one in first for other in second)
+    return [(one[met[0]], other[met[1]]) for one, other, met in pairs if met is not None]
 
 
 def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
@@ -216,7 +213,7 @@ def surely_before(switch: Way, way: Way) -> tuple[int, int] | None:
     met = _meeting(way, switch)
     if met is None:
         return None
-    place, other = met
+    place, other = way[met[0]], switch[met[1]]
     if other.site >= place.site or not _surely_with(other, place):
         return None
     return -way.index(place), other.site
@@ -236,9 +233,15 @@ def _are_exclusive(first: Waypoint, second: Waypoint) -> bool:
     return any(inner in early.scope.ended for inner in early.path if inner[0] not in late_branches)
 
 
-def _are_chosen(first: Waypoint, second: Waypoint) -> bool:
-    """Whether two ways, which meet at one call, lead to two functions of which the call calls one."""
-    return first.site == second.site and chooses(first.scope, first.site)
+def _is_handed_a_choice(way: Way) -> bool:
+    """Whether the call at the end of a way hands over one function of a table, and what it calls calls that."""
+    *inner, last = way
+    handed = handed_at(tuple(inner))
+    call = last.scope.call_at(last.site) if handed is not None else None
+    if call is None or handed is None:
+        return False
+    _, given = handed_over(call, inner[-1].scope, handed[0])
+    return given is not None and is_chosen(last.scope, given, last.site)
 
 
 def _surely_with(inner: Waypoint, outer: Waypoint) -> bool:
