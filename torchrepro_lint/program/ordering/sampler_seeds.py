@@ -29,7 +29,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["RepeatedOrder", "repeated_orders"]
+__all__ = ["RepeatedOrder", "repeated_orders", "samplers_in"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,7 +48,7 @@ def repeated_orders(program: Program) -> list[RepeatedOrder]:
     for loaders in program.loader_sites:
         for loader in loaders:
             program.ev.begin_question()
-            for sampler in _samplers(loader.value("sampler") | loader.value("batch_sampler")):
+            for sampler in samplers_in(loader.value("sampler") | loader.value("batch_sampler")):
                 for seed, draw in _steady_seeds(program, sampler):
                     if seed.site in found or is_for_evaluation(program, loader.facts, loader.call):
                         continue
@@ -58,7 +58,7 @@ def repeated_orders(program: Program) -> list[RepeatedOrder]:
     return [found[site] for site in sorted(found, key=lambda site: (str(site.path), site.number))]
 
 
-def _samplers(values: Values) -> Iterator[Instance]:
+def samplers_in(values: Values) -> Iterator[Instance]:
     """The samplers of the project among the values, and those that a batch sampler of a library is around."""
     for value in ordered(values):
         if isinstance(value, Instance):
@@ -67,7 +67,7 @@ def _samplers(values: Values) -> Iterator[Instance]:
         elif isinstance(value, ExternalObject) and value.arguments is not None:
             named = value.arguments.keyword("sampler")
             for held in (*value.arguments.positional[:1], *([named[0]] if named is not None else [])):
-                yield from _samplers(held)
+                yield from samplers_in(held)
 
 
 def _steady_seeds(program: Program, sampler: Instance) -> Iterator[tuple[Event, Event]]:

@@ -7,13 +7,15 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ordering.sampler_seeds import samplers_in
 from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.run_places import loaders_of
+from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.shown_draws import is_only_shown
-from torchrepro_lint.program.workers.workers import Effect
+from torchrepro_lint.program.workers.workers import Effect, effects_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -29,7 +31,8 @@ def first_draw(
     beside: Sequence[Event] = (),
     beyond: frozenset[Site] = frozenset(),
 ) -> tuple[Effect, tuple[Link, ...]] | None:
-    """What the main process first draws from a generator, with the way there; loaders without workers count.
+    """What the main process first draws from a generator, with the way there; loaders without workers count, and the
+    project's samplers that loaders go through.
 
     Draws at the places `left_out` do not, nor those of commands that reach none of the events `beside`, nor what
     comes after a call at one of the places `beyond`.
@@ -46,4 +49,20 @@ def first_draw(
         loaded = program.worker_run(loader).draws_from(rng)
         if loaded:
             return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
+    return _drawn_by_a_sampler(program, run, rng, left_out) if rng != "torch" else None
+
+
+def _drawn_by_a_sampler(
+    program: Program, run: EntryRun, rng: str, left_out: frozenset[Site]
+) -> tuple[Effect, tuple[Link, ...]] | None:
+    """What a sampler of the project draws, which a loader goes through in the main process, with or without workers."""
+    for with_workers in (False, True):
+        for loader in loaders_of(program, run, with_workers=with_workers):
+            for sampler in samplers_in(loader.value("sampler") | loader.value("batch_sampler")):
+                for event in program.walker.calling(program.ev.attribute(sampler, "__iter__")):
+                    if event.site in left_out or is_idle(program.ev, event):
+                        continue
+                    for effect in effects_of(event):
+                        if effect.effect.kind == "draw" and effect.effect.rng == rng and effect.effect.moment == "call":
+                            return effect, (Link(loader.site, "the loader, which iterates over its sampler"), *event.chain)
     return None

@@ -2,9 +2,9 @@
 
 What it does
     Finds programs that seed some of Python's `random`, NumPy and torch, and whose main process draws from one that they
-    do not seed: in the training loop, in the initialization of the model, in the dataset of a loader without workers.
-    Also finds programs that seed and then start processes with `torch.multiprocessing.spawn`, which inherit nothing of
-    that, and draw without a seed.
+    do not seed: in the training loop, in the initialization of the model, in a sampler, in the dataset of a loader
+    without workers. Also finds programs that seed and then start processes with `torch.multiprocessing.spawn`, which
+    inherit nothing of that, and draw without a seed.
 
 Why is this bad?
     Each of the three has its own generator, and seeding one does not affect the others. The program looks seeded, but
