@@ -64,5 +64,6 @@ def _drawn_by_a_sampler(
                         continue
                     for effect in effects_of(event):
                         if effect.effect.kind == "draw" and effect.effect.rng == rng and effect.effect.moment == "call":
-                            return effect, (Link(loader.site, "the loader, which iterates over its sampler"), *event.chain)
+                            made = Link(loader.site, "the loader, which iterates over its sampler")
+                            return effect, (made, *event.chain)
     return None
