@@ -37,6 +37,8 @@ def environment_seed_fix(program: Program, one: UnseededEnvironment) -> tuple[Fi
     call = document.node_at(*program.parsed(one.site.path).span(one.site.number), cst.Call)
     if call is None:
         return None, "the call could not be located"
+    if one.kind == "algorithm":
+        return _algorithm_fix(program, document, one, call)
     name = _made_as(document, call) if one.kind == "environment" else _sampled_of(call)
     if name is None:
         return None, "the environment has no plain name where it is made"
@@ -61,6 +63,21 @@ def environment_seed_fix(program: Program, one: UnseededEnvironment) -> tuple[Fi
         edits = [document.insertion(start, f"{document.indentation(start)}{line}{document.newline}")]
         what = f"Insert {line}"
     return Fix(Applicability.UNSAFE, what, (*planner.edits(), *edits)), None
+
+
+def _algorithm_fix(
+    program: Program, document: Document, one: UnseededEnvironment, call: cst.Call
+) -> tuple[Fix | None, str | None]:
+    """Pass the program's seed to an algorithm, which seeds its environment and all global generators with it."""
+    at = document.statement(call)
+    if several_at(program, one.site.path)(at):
+        return None, "this may run several times, and one seed would repeat the same training"
+    planner = ImportPlanner(document)
+    seed = seed_around(program, one.site.path, at, planner, of_32_bits=True)
+    if isinstance(seed, Declined):
+        return None, seed.reason
+    edits = [*add_keyword_arguments(document, call, [("seed", seed.text)]), *planner.edits()]
+    return Fix(Applicability.UNSAFE, f"Pass seed={seed.text}", tuple(edits)), None
 
 
 def _made_as(document: Document, call: cst.Call) -> str | None:

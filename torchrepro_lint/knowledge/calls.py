@@ -17,7 +17,7 @@ CallTable = Literal[
     "notable", "distinct_numbers", "same_numbers", "writes_init",
     "writes_init_from_environment", "saves_checkpoint", "loads_checkpoint", "draws_as_its_parts", "command_groups",
     "starts_afresh", "starts_with_number", "chosen_by_name", "waits", "enumerations", "measures", "compiles",
-    "dropout_layers", "makes_environments", "recomputes", "multiplies",
+    "dropout_layers", "makes_environments", "seeds_its_environment", "recomputes", "multiplies",
     "draws_nothing_of_torch",
 ]  # fmt: skip
 

@@ -8,13 +8,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
+from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.named_uses import is_left_over
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.seeds.asked_form import Thing, asks_form_alone
 from torchrepro_lint.program.word_index import any_word
 
@@ -27,6 +30,10 @@ __all__ = ["UnseededEnvironment", "unseeded_environments"]
 _RESETS: Final = re.compile(rb"\.reset\(")
 _LIBRARIES: Final = any_word(("gym", "gymnasium"))
 _SAMPLES: Final = any_word(("action_space",))
+_ENVIRONMENT: Final = Parameter("env", 1)
+_LEARNS: Final = re.compile(rb"\.learn\(")
+#: What seeds an algorithm, and its environment with it, later; a function of that name seeds what is no environment's.
+_SEEDS_THE_MODEL: Final = re.compile(rb"\.set_random_seed\(")
 #: What is asked of an environment that is made to look at it.
 _DESCRIBES: Final = frozenset(
     {"observation_space", "action_space", "spec", "metadata", "close", "reward_range", "unwrapped"}
@@ -35,15 +42,18 @@ _DESCRIBES: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class UnseededEnvironment:
-    """The call that makes an environment, or that samples an action, in a program that seeds no such thing."""
+    """The call that makes an environment, that samples an action, or that gives one to an algorithm which seeds it with
+    a seed of its own, in a program that seeds no such thing. `name` is the last name of what is called.
+    """
 
     site: Site
-    kind: Literal["environment", "space"]
+    kind: Literal["environment", "space", "algorithm"]
+    name: str = ""
 
 
 def unseeded_environments(program: Program) -> Iterator[UnseededEnvironment]:
     """All of them in the files whose findings somebody waits for, in the order of files and text."""
-    found = [*_environments(program), *_spaces(program)]
+    found = [*_environments(program), *_spaces(program), *_algorithms(program)]
     yield from sorted(found, key=lambda one: (str(one.site.path), one.site.number))
 
 
@@ -58,6 +68,23 @@ def _environments(program: Program) -> Iterator[UnseededEnvironment]:
         if _passes_a_seed(one) or _is_looked_at_alone(program, one) or is_left_over(program, one.facts, one.scope):
             continue
         yield UnseededEnvironment(one.site, "environment")
+
+
+def _algorithms(program: Program) -> Iterator[UnseededEnvironment]:
+    """The algorithms that get an environment and no seed: all that the program seeds itself does not reach it."""
+    together, names = program.imports.any_together, known_calls("seeds_its_environment")
+    if any(_passes_a_seed(one) for group in all_calls(program, names) for one in group):
+        return  # the others are those of a search or a trial
+    for group in asked_calls(program, names):
+        one = group[0]
+        path = one.facts.path
+        if written_argument(one.call, _ENVIRONMENT) is None or not together(path, _LEARNS):
+            continue
+        if together(path, program_words("seeds_environments")) or together(path, _SEEDS_THE_MODEL):
+            continue
+        if together(path, program_words("defines_environments")) or is_left_over(program, one.facts, one.scope):
+            continue
+        yield UnseededEnvironment(one.site, "algorithm", last_part(one.name))
 
 
 def _spaces(program: Program) -> Iterator[UnseededEnvironment]:

@@ -2,13 +2,15 @@
 
 What it does
     Finds environments of Gym and Gymnasium that a program never seeds, and calls of `env.action_space.sample()` where
-    it never seeds the action space, in programs that seed other generators.
+    it never seeds the action space, in programs that seed other generators. Also finds algorithms of Stable-Baselines3
+    that get an environment and no seed (`PPO("MlpPolicy", env)`).
 
 Why is this bad?
     An environment has a generator of its own, for its first state and its dynamics, and so has each of its spaces.
     Their first state comes from the operating system: `random.seed`, `np.random.seed` and `torch.manual_seed` do not
     affect it. `env.reset(seed=...)` seeds the environment and not its spaces, so random actions, such as those that
-    fill a replay buffer, still differ in each run.
+    fill a replay buffer, still differ in each run. An algorithm of Stable-Baselines3 seeds its environment only with
+    its own `seed=`: seeds of NumPy and torch reach the weights and the batches, not the episodes.
 
 Example
     ```python
@@ -40,15 +42,16 @@ How it is proven
 
 Fix safety
     Unsafe: passes the program's own seed to the first `reset` of a Gymnasium environment, `env.reset(seed=args.seed)`,
-    and inserts `env.action_space.seed(args.seed)` above it. The episodes are other ones from then on. There is no fix
-    where each `reset` is in a loop or the function runs several times, since a seed in each repeats the same episode,
-    and for an environment of Gym, whose older releases take the seed by `env.seed(...)`.
+    and inserts `env.action_space.seed(args.seed)` above it; or passes `seed=` to the algorithm. The episodes are other
+    ones from then on. There is no fix where each `reset` is in a loop or the function runs several times, since a seed
+    in each repeats the same episode, and for an environment of Gym, whose older releases take the seed by
+    `env.seed(...)`.
 
 Not reported
     - Programs that seed any environment, or any action space: by `env.seed(...)`, `reset(seed=...)`, an argument `seed`
       of what makes it (`make_vec_env(..., seed=0)`), also in wrappers and other files.
-    - Programs that leave the environment to Stable-Baselines3, RLlib, Tianshou, d3rlpy or another library that seeds
-      it.
+    - Programs that leave the environment to Stable-Baselines3 with a seed (`PPO(..., seed=0)`), RLlib, Tianshou, d3rlpy
+      or another library that seeds it.
     - Environments that are made to ask for their spaces alone, and those of a program that defines or registers an
       environment itself: it may draw from a generator that the program seeds.
     - Actions of which nothing but the form is asked: `len(env.action_space.sample())`, `env.action_space.sample() * 0`.
@@ -73,6 +76,7 @@ from torchrepro_lint.rules.base import Rule
 _MESSAGES = {
     "environment": "nothing seeds this environment, so each run has other episodes, whatever the program seeds",
     "space": "nothing seeds the action space, which has a generator of its own: each run samples other actions",
+    "algorithm": "`{name}` without `seed=` does not seed its environment: each run has other episodes",
 }
 
 
@@ -87,4 +91,4 @@ class EnvironmentUnseeded(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unseeded_environments(program):
             fix, declined = environment_seed_fix(program, one) if program.is_asked(one.site.path) else (None, None)
-            yield self.finding(program, one.site, _MESSAGES[one.kind], fix=fix, declined=declined)
+            yield self.finding(program, one.site, _MESSAGES[one.kind].format(name=one.name), fix=fix, declined=declined)
