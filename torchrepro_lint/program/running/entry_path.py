@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING, SEEDS_NOTHING, TRAINS, EntryWalker
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
@@ -159,12 +159,16 @@ class EntryRun:
             return True
         if any(one.facts.path == self.entry.path for one in command_line_calls(self.program)):
             return True
+        if any(map(_is_by_a_call, self.seedings)) and self.finds(program_words("trains_with_a_trainer")):
+            return True
         return any(event.note == TRAINS for event in self.events)
 
     @cached_property
     def may_be_seeded_elsewhere(self) -> bool:
         """Whether a framework that the program uses may seed, or a call of that name which could not be followed."""
         if self.finds(program_words("seeds_itself")) or self._has_seeding_command_line():
+            return True
+        if self.finds(program_words("seeds_by_a_call")) and not any(map(_is_by_a_call, self.seedings)):
             return True
         return any(calls_foreign_seeding(self.program, path) for path in sorted(self.files))
 
@@ -178,6 +182,14 @@ class EntryRun:
     def finds(self, pattern: re.Pattern[bytes]) -> bool:
         """Whether the pattern finds something in the files of the program."""
         return any(self.program.project.holds(path, pattern) for path in self.files)
+
+
+def _is_by_a_call(one: Evidence) -> bool:
+    """Whether a framework is made with a seed, by which it seeds the whole program."""
+    known = seeding_call(one.name)
+    if known is None or known.within is None or one.value is None:
+        return False
+    return not any(isinstance(value, Constant) and value.value is None for value in one.values)
 
 
 def entry_runs(program: Program) -> Iterator[EntryRun]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.switches import seeding_call
@@ -21,11 +22,16 @@ from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.module_networks import is_of_a_module_alone
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.seeds.unused_defaults import is_unused_default
+from torchrepro_lint.program.switches.intent import Evidence
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = ["LateSeed", "late_seeds"]
+
+
+#: Arguments of mmengine's Runner by which it loads a checkpoint (mmengine/runner/runner.py@0.10.7).
+_LOADING = frozenset({"load_from", "resume"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +74,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
             continue  # something that is not on the walk may seed it first
         seed = _seeding_step(walked)
         evidence = known.get(seed.event.site)
-        if evidence is None or not is_for_the_run(program, evidence):
+        if evidence is None or not is_for_the_run(program, evidence) or _loads_weights(evidence):
             continue
         before = [early for step in steps if (early := _early(run, step, seed, rng)) is not None]
         if is_of_a_framework(evidence):
@@ -84,6 +90,14 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
         return None
     early, seed = min(pairs, key=lambda pair: pair[0].order)
     return LateSeed(run, early.event, seed.event, built_at(program, early.event))
+
+
+def _loads_weights(one: Evidence) -> bool:
+    """Whether a framework that is made with the seed loads a checkpoint as well, or may: the first weights are lost."""
+    known = seeding_call(one.name)
+    if known is None or known.within is None or not isinstance(one.node, tree.Call):
+        return False
+    return any(arg.star or arg.keyword in _LOADING for arg in one.node.args)
 
 
 def _seeding_step(walked: Sequence[Step]) -> Step:

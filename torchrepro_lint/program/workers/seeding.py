@@ -87,7 +87,7 @@ def _is_seeded_unseen_in(program: Program, files: frozenset[Path]) -> bool:
 @cache
 def _imports_a_framework() -> re.Pattern[bytes]:
     """An import of a framework that seeds by its own configuration; a comment may say where code was taken from."""
-    words = program_words("seeds_itself").pattern
+    words = program_words("seeds_itself", "seeds_by_a_call").pattern
     return re.compile(rb"(?m)^[ \t]*(?:from|import)[ \t][^#\n]*(?:" + words + rb")")
 
 
