@@ -21,6 +21,31 @@ from torch import nn
 from torch.utils.data import DataLoader
 data = list(range(8))
 """
+FEDERATED = """
+class Criterion(nn.Module):
+    def __init__(self, weight):
+        super().__init__()
+        self.weight = weight
+        self.register_buffer("mean", torch.zeros(1))
+    def forward(self, x):
+        return (x * self.weight).mean()
+class Local:
+    def __init__(self, part):
+        self.loader = DataLoader(part)  # HERE
+        self.criterion = CRITERION
+    def update(self, model):
+        optimizer = torch.optim.SGD(model.parameters(), 0.1)
+        for batch in self.loader:
+            self.criterion(model(batch)).backward()
+            optimizer.step()
+        return model.state_dict()
+model = Net()
+for round in range(5):
+    for client in range(2):
+        weights = Local(data).update(model=copy.deepcopy(model))
+    model.load_state_dict(weights)
+"""
+
 NET = """
 class Net(nn.Module):
     def __init__(self):
@@ -266,6 +291,14 @@ model = Net()
 for round in range(5):
     local(model)
 """,
+    ),
+    "clients with a loss of their own in each round": (
+        "again",
+        "import copy\n" + NET + FEDERATED.replace("CRITERION", "Criterion(2.0)"),
+    ),
+    "clients with a loss of torch in each round": (
+        "again",
+        "import copy\n" + NET + FEDERATED.replace("CRITERION", "nn.NLLLoss()"),
     ),
     "two trainings of one model": (
         "again",

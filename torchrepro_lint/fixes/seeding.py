@@ -171,7 +171,9 @@ class _Plan(SeedingLines):
         torch = self.torch_at(at)
         if isinstance(seed, Declined) or isinstance(torch, Declined):
             return seed if isinstance(seed, Declined) else torch
-        if not self.is_split:
+        if self.is_split:
+            self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed)
+        else:
             if self._begin_differently(at, seed):
                 return Declined("this call makes several samplers, which would get the same order: pass each its own")
             self._tell_apart(at, seed)
@@ -299,6 +301,7 @@ class _Plan(SeedingLines):
         if self.needs.init and seed.is_unread:
             self.is_to_be_read = True  # the program seeds nothing with it: the workers are what is wrong
         if self.is_split:
+            self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed, around)
             return seed
         if not several and not self._begin_differently(at, seed, around):
             self._tell_apart(at, seed)

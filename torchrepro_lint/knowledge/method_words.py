@@ -17,6 +17,7 @@ MethodTable = Literal[
     "runs_the_operation",
     "keeps_beside_others",
     "starts_anew",
+    "gives_weights",
     "called_at_the_end",
     "asks_for_rank",
     "all_modules",

@@ -13,16 +13,18 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base, mro
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     ExternalObject,
     FunctionValue,
+    Instance,
     MethodValue,
     Value,
 )
 from torchrepro_lint.program.ops.tensor_values import is_network
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.callers import BASES_THAT_CALL_NOTHING, frame_without_callers
 from torchrepro_lint.program.running.epochs import is_step, stepped_optimizer, takes_steps
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.saved_models import goes_through_saved_models
@@ -320,7 +322,32 @@ def _is_model(ev: Evaluator, value: Value) -> bool:
     if isinstance(value, ExternalObject) and value.name.startswith("torch.optim."):
         is_class = last_part(value.name)[:1].isupper()
         return is_class and not value.name.startswith(("torch.optim.lr_scheduler", "torch.optim.swa_utils"))
+    if isinstance(value, Instance) and _has_no_weights(ev, value.cls):
+        return False
     return is_network(ev, value) and not (isinstance(value, ExternalObject) and value.name.endswith("Loss"))
+
+
+def _has_no_weights(ev: Evaluator, cls: ClassValue) -> bool:
+    """Whether the objects of a `torch.nn.Module` of the project surely have nothing to train: losses, running means."""
+    return ev.remembered(("has no weights", cls.node, cls.frame), lambda: _find_no_weights(ev, cls), False)
+
+
+def _find_no_weights(ev: Evaluator, cls: ClassValue) -> bool:
+    if not BASES_THAT_CALL_NOTHING.issuperset(external_bases(ev, cls)) or has_unknown_base(ev, cls):
+        return False
+    for one in (known for known in mro(ev, cls) if isinstance(known, ClassValue)):
+        facts = one.frame.facts
+        for scope in facts.scope_of(one.node).children:
+            frame = frame_without_callers(ev, facts, scope)
+            for call, _ in scope.calls:
+                if called_name(call.func) in method_words("gives_weights"):
+                    return False
+                made = ev.values(call, frame)
+                if any(_is_model(ev, value) for value in made):
+                    return False
+                if not ev.values(call.func, frame) and called_name(call.func)[:1].isupper():
+                    return False  # a class that is out of sight
+    return True
 
 
 def _entered(ev: Evaluator, value: Value) -> Iterator[tuple[ModuleFacts, Scope]]:
