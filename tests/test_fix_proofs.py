@@ -61,6 +61,7 @@ NO_CHANGE = {
     "bad_loaders_under_keys": "the program repeats as it is; another draw of the main process would move the order",
     "bad_evaluated_and_optimized": "the same",
     "bad_steps_of_a_learner": "the same",
+    "bad_argument_that_torch_refuses": "cuBLAS is not used on the CPU: both claim that the switch is on",
     "bad_form_left_before": "nothing seeds torch, whose seed the workers now follow; they no longer repeat each other",
 }
 

@@ -6,9 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.program.running.epochs import takes_steps
 from torchrepro_lint.program.running.runs_once import runs_once
-from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.running.ways import Waypoint, ways
 from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
+from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of
 from torchrepro_lint.program.switches.intent import fetches_items
 
@@ -28,6 +30,8 @@ def drawn_seed(program: Program, one: Evidence) -> Entropy | None:
     for other in program.evidence_in_programs_of(source.frame):
         if other.effect == "seed" and not drawn.isdisjoint(other.seeds) and not _follows(program, other, source):
             return None
+    if any(True for rng in drawn for _ in import_seeds(program, source.frame.facts.path, rng)):
+        return None
     return source
 
 
@@ -40,11 +44,11 @@ def _is_drawn_once(program: Program, source: Entropy) -> bool:
 
 def _is_for_a_run(program: Program, source: Entropy) -> bool:
     """Whether torch and another generator are seeded with the draw: so begins a training, and no sample or game. What
-    runs for each item of a data set gives the images of one clip the same transform.
+    runs for each item of a data set, or in each step, gives two images the same transform.
     """
     frame = source.frame
     leading = ways(program.ev, frame.facts, frame.scope, source.node.site)
-    if any(fetches_items(place.scope) for way in leading for place in way):
+    if any(fetches_items(place.scope) or _is_in_a_step(place) for way in leading for place in way):
         return False
     seeds = frozenset(
         rng
@@ -53,6 +57,12 @@ def _is_for_a_run(program: Program, source: Entropy) -> bool:
         for rng in other.seeds
     )
     return "torch" in seeds and not seeds.isdisjoint(("python", "numpy"))
+
+
+def _is_in_a_step(place: Waypoint) -> bool:
+    """Whether a place is in a loop that takes steps of a training."""
+    arms = place.scope.path_at(place.site)
+    return any(branch in place.scope.loops and takes_steps(place.scope, branch) for branch, _ in arms)
 
 
 def _follows(program: Program, other: Evidence, source: Entropy) -> bool:
