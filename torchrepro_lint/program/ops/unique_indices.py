@@ -50,10 +50,13 @@ def is_unique(ev: Evaluator, operation: Operation, index: tree.Expr) -> bool:
 
 def is_stored_data(ev: Evaluator, index: tree.Expr, frame: Frame) -> bool:
     """Whether an index is cast where it is used and nothing shows its form: `actions.long()`, as labels and actions are
-    stored, with one for each row. Indices that torch has computed need no cast.
+    stored, with one for each row. Indices that torch has computed need no cast. Or it is joined of what a replay buffer
+    has stored: `torch.cat(batch.action)`, as in PyTorch's tutorial on deep Q-learning.
     """
     written = _form_of(index, frame)
     if written is not index and _is_field_of_a_batch(written, frame.scope):
+        return True
+    if _is_joined_field(_form_of(_without_new_dimensions(written), frame), frame.scope):
         return True
     if written is index or not isinstance(written, tree.Name) or not _is_parameter(written, frame.scope):
         return False
@@ -73,6 +76,29 @@ def _is_field_of_a_batch(node: tree.Expr, scope: Scope) -> bool:
         ):
             return owner != scope.self_name and _ONE_FOR_EACH.search(name) is not None
     return False
+
+
+def _is_joined_field(node: tree.Expr, scope: Scope) -> bool:
+    """Whether something joins such a field, `torch.cat(batch.action)`, of which each entry is one row."""
+    match node:
+        case tree.Call(
+            func=tree.Attribute(value=tree.Name(id="torch"), attr="cat" | "stack" | "tensor"),
+            args=(tree.Arg(value=joined), *_),
+        ):
+            return _is_field_of_a_batch(joined, scope)
+    return False
+
+
+def _without_new_dimensions(node: tree.Expr) -> tree.Expr:
+    """What gets further dimensions at its end: `actions` of `actions.unsqueeze(-1).expand(-1, -1, n)`."""
+    while isinstance(node, tree.Call) and isinstance(node.func, tree.Attribute):
+        sizes = [_written_number(arg.value) for arg in node.args]
+        if not (node.func.attr == "unsqueeze" and sizes == [-1]) and not (
+            node.func.attr == "expand" and all(size == -1 for size in sizes[:-1])
+        ):
+            break
+        node = node.func.value
+    return node
 
 
 def _form_of(index: tree.Expr, frame: Frame) -> tree.Expr:
