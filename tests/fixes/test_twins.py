@@ -93,3 +93,12 @@ def _seeds(first: str, second: str) -> list[Finding]:
 def test_copies_that_would_get_other_seeds(seed: str, reasons: list[str]) -> None:
     unlike = unlike_twins(_seeds("seed", seed), (), lambda path: FUNCTION)
     assert [reason for _, reason in unlike] == reasons
+
+
+def test_a_notebook_that_cannot_be_read_keeps_no_other_file_from_its_fix(write) -> None:
+    listed = "import random, os\nrandom.seed(1)\nprint(random.choice(os.listdir('.')))\n"
+    broken = '{"cells": [{"cell_type": "code", "source": ["import torch\\n", "torch.manual_seed(1)\\n'
+    root = write({"pyproject.toml": "", "a.py": listed, "b.ipynb": broken})
+    report = fix([root]).report
+    assert [one.code for one in report.findings] == ["TRL900"]
+    assert "sorted(os.listdir('.'))" in (root / "a.py").read_text()

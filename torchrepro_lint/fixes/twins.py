@@ -56,7 +56,9 @@ def unlike_twins(
         return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
 
     groups: defaultdict[tuple[str, str], tuple[list[Finding], list[Finding]]] = defaultdict(lambda: ([], []))
-    for findings, is_left in ((fixed, False), (left, True)):
+    codes = {one.code for one in fixed}
+    beside = [one for one in left if one.code in codes]  # not what says that a file cannot be read
+    for findings, is_left in ((fixed, False), (beside, True)):
         for finding in findings:
             first, last = _rows(finding)
             statement = _LAYOUT.sub("", "".join(lines(finding.location.path)[first - 1 : last]))
