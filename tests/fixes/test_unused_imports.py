@@ -59,3 +59,21 @@ def test_what_fixes_have_left_unused(others: list[bytes], left: str) -> None:
     edits = newly_unused_imports(document(READS), document(fixed), lambda: others)
     assert applied(fixed, edits) == left
     assert newly_unused_imports(document(fixed), document(fixed), lambda: others) == []
+
+
+@pytest.mark.parametrize(
+    ("imports", "left"),
+    [
+        ("from .. import SEED\n", ""),
+        ("from . import SIZE, SEED\n", "from . import SIZE\n"),
+        ("from .. import seed as SEED\n", ""),
+        ("from .config import SEED\n", "from .config import SEED\n"),
+        ("from .. import config\n", "from .. import config\n"),
+    ],
+)
+def test_constants_of_the_packages_around(imports: str, left: str) -> None:
+    """These are imported before the file itself; another module of the package may do something as it is imported."""
+    name = imports.split()[-1]
+    rest = f"x = {'SIZE, ' if 'SIZE' in imports else ''}0\n"
+    edits = newly_unused_imports(document(f"{imports}y = {name}\n{rest}"), document(imports + rest), list)
+    assert applied(imports + rest, edits) == left + rest

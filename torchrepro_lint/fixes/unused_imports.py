@@ -40,7 +40,8 @@ def drop_unused_imports(document: Document, replaced: Sequence[cst.CSTNode], kep
 
 def newly_unused_imports(before: Document, after: Document, others: Callable[[], Iterable[bytes]]) -> list[Edit]:
     """The deletions from `after` of module-level imports that it needs no more, though `before` did: those of the
-    standard library and of NumPy, which are imported for their names alone.
+    standard library and of NumPy, which are imported for their names alone, and of constants of a package around the
+    file (`from .. import SEED`), which Python has imported before the file.
 
     Several fixes that go in together may each leave the import to the others. `others` gives the other files of the
     project: what one of them may take from this file stays.
@@ -49,10 +50,10 @@ def newly_unused_imports(before: Document, after: Document, others: Callable[[],
         return []
     edits = []
     for name in sorted(after.scope.bindings):
-        node = _import_from(after, name, _FOR_THEIR_NAMES)
+        node = _imported(after, name)
         if node is None or _is_read(after, name, node):
             continue
-        old = _import_from(before, name, _FOR_THEIR_NAMES)
+        old = _imported(before, name)
         edit = _without(after, node) if old is not None and _is_read(before, name, old) else None
         if edit is not None and not any(map(_takes(after, name).search, others())):
             edits.append(edit)
@@ -63,6 +64,16 @@ def _takes(document: Document, name: str) -> re.Pattern[bytes]:
     """What a file says that may take a name from a module: `from utils import *`, `from utils import time`."""
     module, own = re.escape(document.path.stem.encode()), re.escape(name.encode())
     return re.compile(rb"\bfrom\s+[\w.]*\b%s\s+import\b[^\n]*(\*|\(|\b%s\b)" % (module, own))
+
+
+def _imported(document: Document, name: str) -> cst.CSTNode | None:
+    """The import that alone binds a name, if it is there for the name."""
+    found = _import_from(document, name, _FOR_THEIR_NAMES)
+    if found is not None or not name.isupper():
+        return found
+    bindings = document.scope.bindings.get(name, [])
+    target = bindings[0].target if len(bindings) == 1 else None
+    return bindings[0].node if target is not None and set(target[0]) == {"."} else None
 
 
 def _import_from(document: Document, name: str, modules: Set[str]) -> cst.CSTNode | None:
