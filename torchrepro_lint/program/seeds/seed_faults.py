@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
@@ -253,4 +254,21 @@ def _is_told(program: Program, fault: ChangingSeed, *, returned: bool = True) ->
         if isinstance(scope.node, tree.FunctionDef):
             for one in calling_places(program.ev, facts, scope):
                 scopes[id(one.scope)] = one.scope
-    return any(tells_seed(scope, returned=returned) for scope in scopes.values())
+    told = any(tells_seed(scope, returned=returned) for scope in scopes.values())
+    return told or any(_names_results_after(program, fault, scope) for scope in scopes.values())
+
+
+#: A text in which a seed is put that settings hold: `str(params["base"]["seed"])`, `f"run_{config['seed']}"`.
+_IN_A_TEXT: Final = re.compile(rb"""(?:\bstr\(|\{)[^(){}\n]*\[\s*["']\w*seed["']\s*\]""")
+
+
+def _names_results_after(program: Program, fault: ChangingSeed, scope: Scope) -> bool:
+    """Whether a function puts the seed into settings, and its program makes a text of it there: the name of a folder of
+    results, mostly.
+    """
+    called_a_seed = function_words("is_a_seed").search
+    kept = (store.target for store in scope.stores if isinstance(store.target, tree.Subscript))
+    keys = (target.index for target in kept)
+    if not any(isinstance(key, tree.Const) and isinstance(key.value, str) and called_a_seed(key.value) for key in keys):
+        return False
+    return program.imports.any_together(fault.seeding.frame.facts.path, _IN_A_TEXT)
