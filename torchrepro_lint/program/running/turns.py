@@ -345,7 +345,7 @@ def _find_no_weights(ev: Evaluator, cls: ClassValue) -> bool:
                 made = ev.values(call, frame)
                 if any(_is_model(ev, value) for value in made):
                     return False
-                if not ev.values(call.func, frame) and called_name(call.func)[:1].isupper():
+                if not ev.values(call.func, frame) and (called_name(call.func) or "")[:1].isupper():
                     return False  # a class that is out of sight
     return True
 
