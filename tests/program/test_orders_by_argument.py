@@ -48,3 +48,19 @@ def test_static_method(tmp_path: Path, call: str) -> None:
         'torch.manual_seed(0)\ntorch.save(Vocabulary(open("words.txt").read().split()).index, "index.pt")\n'
     )
     assert [one.code for one in check([tmp_path]).findings] == []
+
+
+def test_a_choice_in_one_file_of_what_another_returns(tmp_path: Path) -> None:
+    (tmp_path / "words.py").write_text(
+        "class Words:\n    def __init__(self, text, given=None):\n"
+        "        self.found = given if given is not None else {word for word in text.split()}\n"
+    )
+    (tmp_path / "vocabulary.py").write_text(
+        "import torch\nfrom words import Words\n\n\nclass Vocabulary(Words):\n    def names(self):\n"
+        "        return list(self.found)\n\n    def index(self):\n"
+        "        return {name: i for i, name in enumerate(self.names())}\n\n\n"
+        'torch.manual_seed(0)\ntorch.save(Vocabulary(open("words.txt").read()).index(), "index.pt")\n'
+    )
+    report = check([tmp_path])
+    assert [one.code for one in report.findings] == ["TRL208"]
+    assert report.errors == ()

@@ -34,7 +34,7 @@ class Carrier:
         part: It is a dict of such tables, and the one under this key is followed.
         iterated: Where a set was iterated over, unless that was in a function that the set was passed to, which may be
             called with lists as well.
-        taken: The conditional expressions that were passed, each with the part of it that has the order.
+        taken: The conditional expressions that were passed, each with its file and the part of it that has the order.
         entered: The calls through which the search came into functions, each with the function and the file of the
             call: a function returns its result to the call that entered it, and to no other.
     """
@@ -50,7 +50,7 @@ class Carrier:
     part: str | None = None
     iterated: SetIteration | None = None
     chain: tuple[Link, ...] = ()
-    taken: tuple[tuple[tree.Conditional | tree.Boolean, tree.Expr], ...] = ()
+    taken: tuple[tuple[ModuleFacts, tree.Conditional | tree.Boolean, tree.Expr], ...] = ()
     entered: tuple[tuple[tree.FunctionDef, ModuleFacts, tree.Call], ...] = ()
 
     @property
@@ -63,7 +63,7 @@ class Carrier:
 
     def out_of(self, whole: tree.Conditional | tree.Boolean) -> Carrier:
         """The same for a conditional expression that has the order if it gives this part."""
-        return replace(self, node=whole, taken=(*self.taken, (whole, self.node)))
+        return replace(self, node=whole, taken=(*self.taken, (self.facts, whole, self.node)))
 
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
         """The same for a list, an iterator or an array with the elements."""

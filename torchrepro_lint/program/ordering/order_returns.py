@@ -95,8 +95,8 @@ def _may_come_out(program: Program, carrier: Carrier, scope: Scope, node: Node, 
         may_run(program.ev, site, scope.path_at(site), frame)
         and all(
             any(option is part for option in options_of(program.ev, whole, frame))
-            for whole, part in carrier.taken
-            if scope_around(program, carrier.facts, whole) is scope
+            for facts, whole, part in carrier.taken
+            if facts is carrier.facts and scope_around(program, facts, whole) is scope
         )
         for frame in frames
     )
