@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from program.asking import program_of
 
 from torchrepro_lint.engine import check
+from torchrepro_lint.program.ordering.order_flow import find_sink
+from torchrepro_lint.program.running.parents import parents_of
 
 #: Ways to write a function that sorts unless it is told not to; `{body}` of each is that of `names(found, sort=True)`.
 SHAPES = {
@@ -50,17 +53,18 @@ def test_static_method(tmp_path: Path, call: str) -> None:
     assert [one.code for one in check([tmp_path]).findings] == []
 
 
-def test_a_choice_in_one_file_of_what_another_returns(tmp_path: Path) -> None:
-    (tmp_path / "words.py").write_text(
-        "class Words:\n    def __init__(self, text, given=None):\n"
-        "        self.found = given if given is not None else {word for word in text.split()}\n"
+def test_a_choice_in_one_file_says_nothing_of_a_function_in_another(tmp_path: Path) -> None:
+    """The names of the choice mean something else there."""
+    program = program_of(
+        tmp_path,
+        {
+            "words.py": "def words_of(text, given=None):\n    return given if given is not None else {*text.split()}\n",
+            "vocabulary.py": "def names(text, given):\n    print(given, len(text), given.upper())\n"
+            "    return list(words_of(text))\n\n\nfrom words import words_of\n\n"
+            'index = {name: i for i, name in enumerate(names(open("words.txt").read(), "vocabulary"))}\n',
+        },
     )
-    (tmp_path / "vocabulary.py").write_text(
-        "import torch\nfrom words import Words\n\n\nclass Vocabulary(Words):\n    def names(self):\n"
-        "        return list(self.found)\n\n    def index(self):\n"
-        "        return {name: i for i, name in enumerate(self.names())}\n\n\n"
-        'torch.manual_seed(0)\ntorch.save(Vocabulary(open("words.txt").read()).index(), "index.pt")\n'
-    )
-    report = check([tmp_path])
-    assert [one.code for one in report.findings] == ["TRL208"]
-    assert report.errors == ()
+    facts = program.facts(tmp_path / "words.py")
+    assert facts is not None
+    (made,) = parents_of(program.ev, facts).sets
+    assert find_sink(program, facts, made, of_set=True) is not None
