@@ -105,7 +105,8 @@ Not reported
       with `shuffle=train and sampler is None`.
     - Draws in a dataset that only a test uses, and draws that only code reads which does not run for this loader: the
       seed of an augmentation, where only training augments.
-    - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate).
+    - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate; Lightning's with a distributed
+      strategy, `strategy="ddp"`, unless it is told to keep the sampler, where the workers draw nothing).
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.

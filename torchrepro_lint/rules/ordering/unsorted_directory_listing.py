@@ -4,7 +4,8 @@ What it does
     Finds `os.listdir`, `os.scandir`, `os.walk`, `glob.glob`, `glob.iglob`, and `iterdir`, `glob` and `rglob` of paths
     whose unsorted order determines the samples of a dataset, a split, or class numbers. The order may also get there by
     way of a table whose rows are built from the names or read from the files, of a dict whose keys are filled in a
-    loop, or of texts of files that are put together.
+    loop, or of texts of files that are put together. Or a loop shuffles in each turn what it made of the name: the
+    turns take their random numbers from one stream, in the order of the names.
 
 Why is this bad?
     These functions return names in the order of the file system, which differs between machines, between file systems,
