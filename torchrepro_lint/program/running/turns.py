@@ -128,8 +128,14 @@ def trains_in_turn(program: Program, way: Way, index: int, loop: tree.For | tree
 
 
 def may_train(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
-    """Whether a call takes steps of a training or makes a whole one, itself or by what it calls in the project."""
-    return _steps(program, ((facts, scope, call),), runs=True) is not False
+    """Whether a call takes steps of a training or makes a whole one, itself or by what it calls in the project; found
+    once for each call.
+    """
+
+    def find() -> bool:
+        return _steps(program, ((facts, scope, call),), runs=True) is not False
+
+    return program.once(("may train", facts.path, call.site), find)
 
 
 def steps_what_it_is_given(scope: Scope) -> bool:
