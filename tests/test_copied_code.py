@@ -60,11 +60,6 @@ def _codes(root: Path, files: dict[str, str]) -> tuple[list[str], list[str]]:
 COPIES = {
     "a folder for code of others": {"external/them/train.py": LOADER + TRAIN},
     "a project that was downloaded": {"them-master/train.py": LOADER + TRAIN},
-    "a project with another licence": {
-        "LICENSE": "of ours",
-        "them/LICENSE": "of theirs",
-        "them/train.py": LOADER + TRAIN,
-    },
     "a project that is of another paper": {
         "README.md": OWN_PAPER,
         "them/README.md": THEIR_PAPER,
@@ -92,6 +87,12 @@ USED = {
         "train.py": "from external.them import load\n" + TRAIN,
     },
     "the project is nothing but the download": {"them-master/train.py": LOADER + TRAIN},
+    "a package of the project has a licence of its own": {
+        "train.py": OWN,
+        "LICENSE": "Copyright 2020",
+        "them/LICENSE": "Copyright 2024",
+        "them/train.py": LOADER + TRAIN,
+    },
     "the project cites the paper itself": {
         "train.py": OWN,
         "README.md": BOTH_PAPERS,

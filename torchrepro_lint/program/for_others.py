@@ -137,11 +137,12 @@ def _is_old(program: Program, path: Path) -> bool:
     return any(map(_OLD_FOLDER.fullmatch, _folders(program, path))) or _OLD_FILE.fullmatch(path.stem) is not None
 
 
-def is_copied(program: Program, path: Path) -> bool:
+def is_copied(program: Program, path: Path, *, by_licence: bool = True) -> bool:
     """Whether a file of the project lies in a folder for code of others, or in a copy of a library that is known, under
     the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own, or in a folder with another licence,
     or that is installed by itself and cites another paper.
-    A change would let the copy differ from what it is a copy of.
+    A change would let the copy differ from what it is a copy of. Without `by_licence` another licence shows nothing:
+    the packages of one project may have one each.
     """
     if not path.is_relative_to(program.root):
         return False
@@ -149,7 +150,7 @@ def is_copied(program: Program, path: Path) -> bool:
     if any(map(_COPIED.fullmatch, inner)) or program.once("is a copy", lambda: _is_copy(program)):
         return True
     outer = program.once("outer root", lambda: _outer_root(program.root))
-    if any(
+    if by_licence and any(
         program.once(("licence", outer, one), partial(_has_own_licence, program, outer, one)) for one in _above(inner)
     ):
         return True
@@ -159,11 +160,11 @@ def is_copied(program: Program, path: Path) -> bool:
     return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in _above(folders))
 
 
-def is_from_elsewhere(program: Program, path: Path) -> bool:
+def is_from_elsewhere(program: Program, path: Path, *, by_licence: bool = True) -> bool:
     """Whether a file is copied, or lies in another project that was downloaded into this one: a folder as the archive
     of a repository unpacks to, beside which this project has files of its own.
     """
-    if is_copied(program, path):
+    if is_copied(program, path, by_licence=by_licence):
         return True
     if not path.is_relative_to(program.root):
         return False

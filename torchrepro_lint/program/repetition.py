@@ -109,15 +109,15 @@ def is_run_elsewhere_alone(program: Program, site: Site) -> bool:
     """Whether a place came into the project from elsewhere, and nothing runs it but what came so: nobody asks for a
     change there.
     """
-    if not is_from_elsewhere(program, site.path):
+    if not is_from_elsewhere(program, site.path, by_licence=False):
         return False
     program.ev.begin_question()
     found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
-    return _are_from_elsewhere(program, site, _modules_above(program, found))
+    return _are_from_elsewhere(program, site, _modules_above(program, found), by_licence=False)
 
 
-def _are_from_elsewhere(program: Program, site: Site, running: frozenset[Path]) -> bool:
-    return all(is_from_elsewhere(program, path) for path in (site.path, *running))
+def _are_from_elsewhere(program: Program, site: Site, running: frozenset[Path], *, by_licence: bool = True) -> bool:
+    return all(is_from_elsewhere(program, path, by_licence=by_licence) for path in (site.path, *running))
 
 
 def is_left_to_the_callers(program: Program, site: Site) -> bool:
