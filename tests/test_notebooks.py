@@ -267,7 +267,7 @@ def test_cells_that_cannot_be_read_do_not_hide_the_others(write, monkeypatch, ca
         "a.ipynb:cell 5:2:1: TRL900",
         "a.ipynb:cell 6:1:1: TRL305",
     ]
-    assert main(["--fix", "-q", "--profile", "strict"]) == 1
+    assert main(["--fix", "--unsafe-fixes", "-q", "--profile", "strict"]) == 1
     cells = ["".join(cell["source"]) for cell in json.loads((root / "a.ipynb").read_text())["cells"]]
     assert (cells[1], cells[4]) == broken
     assert "generator=" in cells[3] and cells[5] == "torch.manual_seed(3)"
