@@ -174,4 +174,4 @@ def test_a_generator_of_ones_own_beside_unseeded_draws_is_named(tmp_path: Path) 
     )
     (finding,) = check([tmp_path], {"select": ("TRL502",)}).findings
     notes = [step.note for step in finding.trace]
-    assert "makes a generator of its own: NumPy's global RNG does not draw from it" in notes
+    assert "makes a generator of its own, `rng`: NumPy's global RNG does not draw from it" in notes
