@@ -19,6 +19,7 @@ from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.program_seed import seed_around, several_at
+from torchrepro_lint.fixes.seed_expression import Seed
 from torchrepro_lint.fixes.seeding import Declined
 
 if TYPE_CHECKING:
@@ -47,11 +48,8 @@ def environment_seed_fix(program: Program, one: UnseededEnvironment) -> tuple[Fi
     reset = _first_reset(document, call, name)
     if reset is None:
         return None, "no `reset` of it stands outside of loops here, and a seed in each repeats one episode"
-    at = document.statement(reset)
-    if several_at(program, one.site.path)(at):
-        return None, "this may run several times, and one seed would repeat the same episodes"
-    planner = ImportPlanner(document)
-    seed = seed_around(program, one.site.path, at, planner, of_32_bits=True)
+    at, planner = document.statement(reset), ImportPlanner(document)
+    seed = _seed_at(program, one, at, planner, repeats="episodes")
     if isinstance(seed, Declined):
         return None, seed.reason
     if one.kind == "environment":
@@ -69,15 +67,21 @@ def _algorithm_fix(
     program: Program, document: Document, one: UnseededEnvironment, call: cst.Call
 ) -> tuple[Fix | None, str | None]:
     """Pass the program's seed to an algorithm, which seeds its environment and all global generators with it."""
-    at = document.statement(call)
-    if several_at(program, one.site.path)(at):
-        return None, "this may run several times, and one seed would repeat the same training"
     planner = ImportPlanner(document)
-    seed = seed_around(program, one.site.path, at, planner, of_32_bits=True)
+    seed = _seed_at(program, one, document.statement(call), planner, repeats="training")
     if isinstance(seed, Declined):
         return None, seed.reason
     edits = [*add_keyword_arguments(document, call, [("seed", seed.text)]), *planner.edits()]
     return Fix(Applicability.UNSAFE, f"Pass seed={seed.text}", tuple(edits)), None
+
+
+def _seed_at(
+    program: Program, one: UnseededEnvironment, at: cst.BaseStatement, planner: ImportPlanner, *, repeats: str
+) -> Seed | Declined:
+    """The program's seed at a statement; declined where that may run again, with what one seed then `repeats`."""
+    if several_at(program, one.site.path)(at):
+        return Declined(f"this may run several times, and one seed would repeat the same {repeats}")
+    return seed_around(program, one.site.path, at, planner, of_32_bits=True)
 
 
 def _made_as(document: Document, call: cst.Call) -> str | None:

@@ -173,9 +173,9 @@ class _Plan(SeedingLines):
             return seed if isinstance(seed, Declined) else torch
         if self.is_split:
             self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed)
+        elif self._begin_differently(at, seed):
+            return Declined("this call makes several samplers, which would get the same order: pass each its own")
         else:
-            if self._begin_differently(at, seed):
-                return Declined("this call makes several samplers, which would get the same order: pass each its own")
             self._tell_apart(at, seed)
         self.seeds.append(seed)
         return f"{torch}.Generator({device}).manual_seed({plus(seed.text, self.offset)})"

@@ -10,6 +10,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.scopes import Binding
 
 __all__ = ["drop_unused_imports", "newly_unused_imports"]
 
@@ -69,19 +70,20 @@ def _takes(document: Document, name: str) -> re.Pattern[bytes]:
 def _imported(document: Document, name: str) -> cst.CSTNode | None:
     """The import that alone binds a name, if it is there for the name."""
     found = _import_from(document, name, _FOR_THEIR_NAMES)
-    if found is not None or not name.isupper():
-        return found
-    bindings = document.scope.bindings.get(name, [])
-    target = bindings[0].target if len(bindings) == 1 else None
-    return bindings[0].node if target is not None and set(target[0]) == {"."} else None
+    only = _only_import(document, name) if found is None and name.isupper() else None
+    return only.node if only is not None and only.target is not None and set(only.target[0]) == {"."} else found
 
 
 def _import_from(document: Document, name: str, modules: Set[str]) -> cst.CSTNode | None:
     """The import that alone binds a name of the module, if it is one of these modules or of what is in them."""
+    only = _only_import(document, name)
+    return only.node if only is not None and only.target and only.target[0].partition(".")[0] in modules else None
+
+
+def _only_import(document: Document, name: str) -> Binding | None:
+    """The binding of a name of the module that only an import binds."""
     bindings = document.scope.bindings.get(name, [])
-    if len(bindings) != 1 or bindings[0].target is None or bindings[0].target[0].partition(".")[0] not in modules:
-        return None
-    return bindings[0].node
+    return bindings[0] if len(bindings) == 1 and bindings[0].target is not None else None
 
 
 def _is_read(document: Document, name: str, node: cst.CSTNode, apart: Set[int] = frozenset()) -> bool:

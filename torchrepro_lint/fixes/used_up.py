@@ -94,14 +94,16 @@ def _keeps_to_the_function(called: cst.BaseExpression, scope: Scope) -> bool:
         case cst.Attribute(value=cst.Attribute() as owner):
             return _is_a_submodule(get_full_name_for_node(owner), scope)
         case cst.Attribute(value=cst.Name(value=owner)):
-            home = scope.resolve(owner)
-            bindings = home.bindings.get(owner, []) if home is not None else []
-            return bool(bindings) and (
-                all(_is_a_module(one) for one in bindings)
-                if home is not scope
-                else all(one.kind == "assign" or _is_a_module(one) for one in bindings)
-            )
+            is_own = scope.resolve(owner) is scope
+            bindings = _bindings(scope, owner)
+            return bool(bindings) and all(_is_a_module(one) or (is_own and one.kind == "assign") for one in bindings)
     return False
+
+
+def _bindings(scope: Scope, name: str) -> list[Binding]:
+    """What gives a name its value where a scope reads it."""
+    home = scope.resolve(name)
+    return home.bindings.get(name, []) if home is not None else []
 
 
 def _is_a_module(binding: Binding) -> bool:
@@ -111,9 +113,7 @@ def _is_a_module(binding: Binding) -> bool:
 
 def _is_a_submodule(name: str | None, scope: Scope) -> bool:
     """Whether a dotted name is that of a module: `import parts.engine`."""
-    top = (name or "").partition(".")[0]
-    home = scope.resolve(top)
-    bindings = home.bindings.get(top, []) if home is not None else []
+    bindings = _bindings(scope, (name or "").partition(".")[0])
     return all(_is_a_module(one) for one in bindings) and any(
         isinstance(one.node, cst.ImportAlias) and one.node.evaluated_name == name for one in bindings
     )

@@ -1,8 +1,5 @@
-"""What each turn of a loop draws from one stream of random numbers: which numbers a turn gets hangs on the order.
-
-for folder in os.listdir(root):
-    files = sorted(os.listdir(os.path.join(root, folder)))
-    random.shuffle(files)
+"""Random draws in the turns of a loop: in `for folder in os.listdir(root): ...; random.shuffle(files)` each folder
+takes the next numbers of one generator, so the order of the folders decides how the files of each are shuffled.
 """
 
 from __future__ import annotations

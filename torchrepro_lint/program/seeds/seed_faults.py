@@ -48,6 +48,9 @@ __all__ = [
     "wants_fresh_numbers",
 ]
 
+#: A text in which a seed is put that settings hold: `str(params["base"]["seed"])`, `f"run_{config['seed']}"`.
+_IN_A_TEXT: Final = re.compile(rb"""(?:\bstr\(|\{)[^(){}\n]*\[\s*["']\w*seed["']\s*\]""")
+
 
 @dataclass(frozen=True, slots=True)
 class ChangingSeed:
@@ -256,10 +259,6 @@ def _is_told(program: Program, fault: ChangingSeed, *, returned: bool = True) ->
                 scopes[id(one.scope)] = one.scope
     told = any(tells_seed(scope, returned=returned) for scope in scopes.values())
     return told or any(_names_results_after(program, fault, scope) for scope in scopes.values())
-
-
-#: A text in which a seed is put that settings hold: `str(params["base"]["seed"])`, `f"run_{config['seed']}"`.
-_IN_A_TEXT: Final = re.compile(rb"""(?:\bstr\(|\{)[^(){}\n]*\[\s*["']\w*seed["']\s*\]""")
 
 
 def _names_results_after(program: Program, fault: ChangingSeed, scope: Scope) -> bool:
