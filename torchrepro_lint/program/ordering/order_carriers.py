@@ -62,7 +62,7 @@ class Carrier:
         return replace(self, node=node, numbered=self.numbered if numbered is None else numbered)
 
     def out_of(self, whole: tree.Conditional | tree.Boolean) -> Carrier:
-        """The same for a conditional expression of which this is an arm: it gives these elements if it takes the arm."""
+        """The same for a conditional expression of which this is an arm: what it gives if it takes the arm."""
         return replace(self, node=whole, taken=(*self.taken, (self.facts, whole, self.node)))
 
     def listed(self, node: tree.Expr, *, numbered: bool | None = None) -> Carrier:
