@@ -280,9 +280,12 @@ def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: i
 
 
 def _is_of_one_turn(waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
-    """Whether a loop reaches a place in exactly one of its turns, that in which its key has a constant value:
-    `for phase, options in datasets.items(): if phase == "train"`.
+    """Whether a loop has one turn, `for epoch in [args.epoch]`, or reaches a place in exactly one of its turns, that in
+    which its key has a constant value: `for phase, options in datasets.items(): if phase == "train"`.
     """
+    match waypoint.scope.behind(loop.iter) if isinstance(loop, tree.For) else None:
+        case tree.Display(items=(only,)) if not isinstance(only, tree.Starred):
+            return True
     match loop:
         case tree.For(target=target, iter=tree.Call(func=tree.Attribute(attr="items" | "keys"), args=())):
             keys = target.items[:1] if isinstance(target, tree.Display) else (target,)

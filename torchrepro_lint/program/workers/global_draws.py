@@ -13,6 +13,7 @@ from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.written_arguments import written_argument
+from torchrepro_lint.program.workers.drawn_items import ignores_the_index
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_faults import Fault, fault_of
 from torchrepro_lint.program.workers.loaders import Loader
@@ -49,10 +50,12 @@ def brings_a_sampler(loader: Loader) -> bool:
 
 
 def shuffles_itself(program: Program, loader: Loader) -> bool:
-    """Whether the loader's own sampler is, or may be, random: it has one where no other is passed, on some way."""
+    """Whether the loader's own sampler is, or may be, random, and decides something: it has one where no other is
+    passed, on some way, and its data set gives one item or another by the index.
+    """
     if loader.known.order != "torch" or not all(_may_lack(loader, role) for role in _SAMPLERS):
         return False
-    if _shuffles_with_a_sampler_only(loader):
+    if _shuffles_with_a_sampler_only(loader) or ignores_the_index(program.ev, loader):
         return False
     shuffles = _is_told_to_shuffle(program, loader)
     return shuffles is not False and (shuffles or not _is_of_an_evaluation(loader))

@@ -2,8 +2,8 @@
 
 What it does
     Finds cuDNN's benchmark mode switched on (`torch.backends.cudnn.benchmark = True`, `cudnn.flags(benchmark=True)`,
-    Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism (an error), or that seeds at least two
-    of `random`, NumPy and torch (a warning). The trace shows where it does so. In the profile `strict`, a seed of torch
+    Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism (an error), or that seeds torch
+    and one of `random` and NumPy (a warning). The trace shows where it does so. In the profile `strict`, a seed of torch
     alone is enough.
 
 Why is this bad?
@@ -49,8 +49,9 @@ Fix safety
       it is on (`print("cudnn.benchmark is on")`).
 
 Not reported
-    - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above). What a framework
-      seeds though nobody gives it a seed does not count (`TrainingArguments`).
+    - Programs that ask neither for determinism nor seed, or that seed torch alone (but see above), or all but torch:
+      without its seed no two runs begin alike (TRL502). What a framework seeds though nobody gives it a seed does not
+      count (`TrainingArguments`).
     - Further switches of a file that only seeds: the trace of the first names them.
     - Programs that only seed, where `cudnn.deterministic = False` or TF32 beside the switch says that speed is meant,
       or where a script or function evaluates a trained network, by its name (`test.py`; the `strict` profile reports
@@ -177,9 +178,13 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             yield cause, self._report(program, one, intent, level, places)
 
     def _is_meant(self, program: Program, seedings: list[Evidence]) -> bool:
-        """Whether seeds show that the whole run is to be repeated: those of torch alone may be for something else."""
-        seeded = {rng for one in seedings for rng in one.seeds} & _GLOBAL_RNGS
-        return program.settings.intent is not None or len(seeded) > 1 or (program.strict and "torch" in seeded)
+        """Whether seeds show that the whole run is to be repeated: those of torch alone may be for something else, and
+        without one of torch no two networks begin alike, whatever algorithm is picked (TRL502).
+        """
+        seeded = {rng for one in seedings for rng in one.seeds}
+        if program.settings.intent is not None or (program.strict and "torch" in seeded):
+            return True
+        return not seeded.isdisjoint(("torch", "torch-cuda")) and len(seeded & _GLOBAL_RNGS) > 1
 
     def _is_chosen(self, program: Program, one: Evidence) -> bool:
         """Whether a file that only seeds says that it is to be fast: with another switch (both of cuDNN's, or TF32), or

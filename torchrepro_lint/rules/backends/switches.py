@@ -21,5 +21,5 @@ def switch_site(one: Evidence) -> Site:
 
 def intent_link(one: Evidence) -> Link:
     """A line of the trace: what shows the intent."""
-    words = f"seeds torch: {one.name}" if one.effect == "seed" else f"asks for determinism: {one.name}"
+    words = f"seeds: {one.name}" if one.effect == "seed" else f"asks for determinism: {one.name}"
     return Link(one.site, words)

@@ -85,6 +85,7 @@ Fix safety
     set, and would have one of the generator.
 
 Not reported
+    - `shuffle=True` for a data set that never reads the index of the item, with nothing random in the workers.
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
       the value for the evaluation (`cfg.val.shuffle`).
     - Loaders for an evaluation or for a look at the data, whether they shuffle or their workers draw: their name or
