@@ -36,13 +36,10 @@ from torchrepro_lint.verify.fixtures.fixture import Fixture, find_fixtures
 #: Rules whose fix no run on a CPU can show, and why.
 NOT_SHOWN = {
     "TRL102": "torch before 1.9 leaves NumPy alone, and later versions seed it; for libraries, the library is needed",
-    "TRL109": "the libraries are not among what the fixtures may need",
-    "TRL209": "scikit-learn and datasets are not among what the fixtures may need",
+    "TRL109": "the libraries are not among what the tests install",
     "TRL303": "cuBLAS is not used on the CPU, and no later torch checks the variable",
     "TRL402": "the operations are deterministic on the CPU",
     "TRL507": "Lightning is needed, and a torch before 1.9",
-    "TRL510": "the libraries that search are not among what the fixtures may need",
-    "TRL511": "Gym and Gymnasium are not among what the fixtures may need",
 }
 #: Pairs whose claims do not part, and why.
 NO_CHANGE = {

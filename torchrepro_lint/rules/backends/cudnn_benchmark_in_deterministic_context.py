@@ -3,8 +3,8 @@
 What it does
     Finds cuDNN's benchmark mode switched on (`torch.backends.cudnn.benchmark = True`, `cudnn.flags(benchmark=True)`,
     Lightning's `Trainer(benchmark=True)`) in a program that asks for determinism (an error), or that seeds torch
-    and one of `random` and NumPy (a warning). The trace shows where it does so. In the profile `strict`, a seed of torch
-    alone is enough.
+    and one of `random` and NumPy (a warning). The trace shows where it does so. In the profile `strict`, a seed of
+    torch alone is enough.
 
 Why is this bad?
     In benchmark mode, cuDNN times several algorithms for each new shape and keeps the fastest. Which one wins can
