@@ -8,7 +8,7 @@ import pytest
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding, Fix, Location, Position, Severity
 from torchrepro_lint.fix_loop import fix
-from torchrepro_lint.fixes.twins import FIXED_OTHERWISE, TWIN_IS_LEFT, unlike_twins
+from torchrepro_lint.fixes.twins import COPY_IS_LEFT, FIXED_OTHERWISE, TWIN_IS_LEFT, unlike_twins
 
 SCRIPT = """\
 import torch
@@ -102,3 +102,50 @@ def test_a_notebook_that_cannot_be_read_keeps_no_other_file_from_its_fix(write) 
     report = fix([root]).report
     assert [one.code for one in report.findings] == ["TRL900"]
     assert "sorted(os.listdir('.'))" in (root / "a.py").read_text()
+
+
+LISTED = """\
+import os
+import random
+
+random.seed(0)
+
+
+class {name}Images:
+    def __init__(self, folder):
+        self.folder = folder
+        self.paths = []
+        self.names = os.listdir(folder)
+        for name in self.names:
+            self.paths.append(os.path.join(folder, name))
+        {last}
+
+
+"""
+DRAWS, COUNTS = "self.shown = random.choice(self.paths)", "self.number = len(self.paths)"
+IN_ONE_FILE = {
+    "a copy needs no fix": (LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="All", last=COUNTS), 0),
+    "both need one": (LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="Other", last=DRAWS), 2),
+    "the same words elsewhere": (
+        LISTED.format(name="Some", last=DRAWS)
+        + """\
+class Number:
+    def __init__(self, folder):
+        self.names = os.listdir(folder)
+        print(len(self.names))
+""",
+        1,
+    ),
+    "in a comment": (
+        LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="All", last=COUNTS).replace("\n", "\n# "),
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "fixed"), IN_ONE_FILE.values(), ids=IN_ONE_FILE)
+def test_a_copy_in_the_file_that_needs_no_fix(text: str, fixed: int, write) -> None:
+    root = write({"data.py": text})
+    result = fix([root])
+    assert (root / "data.py").read_text().count("sorted(") == fixed
+    assert {one.reason for one in result.rejected} == (set() if fixed else {COPY_IS_LEFT})

@@ -33,6 +33,7 @@ from torchrepro_lint.program.ordering.samplers import UnseededSplit, unseeded_sp
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.running.several import is_of_each_item, serves_several
+from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
@@ -65,6 +66,7 @@ __all__ = [
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
 _LIGHTNING = re.compile(rb"\bLightning(?:Data)?Module\b")
+_SEEDED_ANEW = "torch is seeded before each pass over this loader, so that all see one order; a generator would go on"
 #: torch.Generator can be copied and pickled from there on (pytorch/pytorch#126271).
 _COPIES = "2.4"
 
@@ -117,6 +119,11 @@ def loader_fix(
         return None, "the call could not be located"
     if init and generator and not also_seeds and not torch_seed_at(program, loader.site).seeded:
         # The init function is what the workers need; a seed, which nobody chose, is not.
+        generator = False
+        wanted.remove("generator")
+    if generator and is_seeded_before_each_pass(program, loader.facts, loader.scope, loader.call):
+        if not init:
+            return None, _SEEDED_ANEW
         generator = False
         wanted.remove("generator")
     if init:

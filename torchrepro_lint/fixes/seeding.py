@@ -298,8 +298,8 @@ class _Plan(SeedingLines):
         seed = program_seed(self.document, at, around, lambda: self.torch_at(at), before_the_run=before_the_run)
         if isinstance(seed, Declined):
             return seed
-        if self.needs.init and seed.is_unread:
-            self.is_to_be_read = True  # the program seeds nothing with it: the workers are what is wrong
+        if seed.is_unread:
+            self.is_to_be_read = True  # the program seeds nothing with it
         if self.is_split:
             self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed, around)
             return seed

@@ -3,23 +3,25 @@
     # train_small.py                                         # train_large.py
     loader = DataLoader(images, shuffle=True)  # fixed       loader = DataLoader(images, shuffle=True)  # cannot be
 
-They are fixed alike or not at all: who compares the copies would take the difference for one that was meant.
+They are fixed alike or not at all: who compares the copies would take the difference for one that was meant. In one
+file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
 
-from torchrepro_lint.diagnostics import Applicability, Finding
+from torchrepro_lint.diagnostics import Applicability, Edit, Finding
 from torchrepro_lint.source.text import split_lines
 
-__all__ = ["FIXED_OTHERWISE", "TWIN_IS_LEFT", "unlike_twins"]
+__all__ = ["COPY_IS_LEFT", "FIXED_OTHERWISE", "TWIN_IS_LEFT", "unlike_twins"]
 
 TWIN_IS_LEFT = "a copy of these lines has the same finding, which cannot be fixed: they would differ"
+COPY_IS_LEFT = "a copy of these lines in the file needs no fix, and would differ from them: change both"
 FIXED_OTHERWISE = "a copy of these lines would be seeded with something else: they would differ"
 
 #: How many lines above and below a statement, blank ones aside, show what it is a copy of: those that a diff shows.
@@ -30,6 +32,8 @@ MIN_ALIKE = 0.6
 MIN_WORDS = 6
 _SEED = re.compile(r"\bmanual_seed\((.*)\)\s*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+#: What is reported of splits and of what they are made from; of two loaders in the same words, one may be managed.
+_OF_DATA = ("TRL202", "TRL207", "TRL208", "TRL209")
 _LAYOUT = re.compile(r"\s+|,(?=\s*[)\]}])")
 
 
@@ -39,44 +43,90 @@ def unlike_twins(
     """Those of the findings to be fixed of which a twin is left, or would be fixed with another seed, and why they are
     to be left as well. `text` gives the Python text of a file.
     """
-    lines = cache(lambda path: split_lines(text(path)))
-
-    @cache
-    def around(path: Path, first: int, last: int) -> Counter[str]:
-        above = [line for line in lines(path)[: first - 1] if line.strip()][-LINES_AROUND:]
-        below = [line for line in lines(path)[last:] if line.strip()][:LINES_AROUND]
-        return Counter(_WORD.findall(" ".join((*above, *below))))
-
-    def are_copies(one: Finding, other: Finding) -> bool:
-        if one.location.path == other.location.path and one.location.start == other.location.start:
-            return False  # two findings of one place
-        here, there = (around(each.location.path, *_rows(each)) for each in (one, other))
-        if min(here.total(), there.total()) < MIN_WORDS:
-            return False
-        return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
-
+    pages = _Pages(text)
     groups: defaultdict[tuple[str, str], tuple[list[Finding], list[Finding]]] = defaultdict(lambda: ([], []))
     codes = {one.code for one in fixed}
     beside = [one for one in left if one.code in codes]  # not what says that a file cannot be read
     for findings, is_left in ((fixed, False), (beside, True)):
         for finding in findings:
-            first, last = _rows(finding)
-            statement = _LAYOUT.sub("", "".join(lines(finding.location.path)[first - 1 : last]))
-            groups[finding.code, statement][is_left].append(finding)
+            groups[finding.code, pages.statement(finding.location.path, *_rows(finding))][is_left].append(finding)
+    known = _rows_known(fixed, beside, pages)
     found: list[tuple[Finding, str]] = []
     for ours, others in groups.values():
         seeds = {id(one): _seeds(one) for one in ours}
         for one in ours:
-            if any(_counts_beside(one, other) and are_copies(one, other) for other in others):
+            if any(_counts_beside(one, other) and pages.are_copies(one, other) for other in others):
                 found.append((one, TWIN_IS_LEFT))
             elif any(
                 one.location.path != other.location.path
                 and seeds[id(one)] != seeds[id(other)]
-                and are_copies(one, other)
+                and pages.are_copies(one, other)
                 for other in ours
             ):  # in one file numbers tell them apart
                 found.append((one, FIXED_OTHERWISE))
+            elif one.code in _OF_DATA and pages.has_copy_besides(one, known[one.location.path]):
+                found.append((one, COPY_IS_LEFT))
     return found
+
+
+def _rows_known(fixed: Sequence[Finding], left: Iterable[Finding], pages: _Pages) -> Mapping[Path, Set[int]]:
+    """The rows of each file at which something is found, or which a fix changes."""
+    rows: defaultdict[Path, set[int]] = defaultdict(set)
+    for finding in (*fixed, *left):
+        first, last = _rows(finding)
+        rows[finding.location.path].update(range(first, last + 1))
+    for finding in fixed:
+        for edit in finding.fix.edits if finding.fix is not None else ():
+            rows[edit.path].update(pages.rows(edit))
+    return rows
+
+
+class _Pages:
+    """The lines of files, compared."""
+
+    def __init__(self, text: Callable[[Path], str]) -> None:
+        self.text = cache(text)
+        self.lines = cache(lambda path: split_lines(self.text(path)))
+        self._around = cache(self._words_around)
+
+    def statement(self, path: Path, first: int, last: int) -> str:
+        """What stands in rows of a file, without its layout."""
+        return _LAYOUT.sub("", "".join(self.lines(path)[first - 1 : last]))
+
+    def rows(self, edit: Edit) -> range:
+        """The rows of a file that an edit changes."""
+        above, inside = (len(split_lines(self.text(edit.path)[:end] + "|")) for end in (edit.start, edit.end))
+        return range(above, inside + 1)
+
+    def are_copies(self, one: Finding, other: Finding) -> bool:
+        if one.location.path == other.location.path and one.location.start == other.location.start:
+            return False  # two findings of one place
+        return self._are_alike((one.location.path, *_rows(one)), (other.location.path, *_rows(other)))
+
+    def has_copy_besides(self, one: Finding, known: Set[int]) -> bool:
+        """Whether the file of a finding has a copy of its statement in other rows than those."""
+        path, (first, last) = one.location.path, _rows(one)
+        lines, statement = self.lines(path), self.statement(path, first, last)
+        head = lines[first - 1].strip()
+        for row, line in enumerate(lines, start=1):
+            if row in known or line.strip() != head:
+                continue
+            if self.statement(path, row, row + last - first) == statement:
+                if self._are_alike((path, first, last), (path, row, row + last - first)):
+                    return True
+        return False
+
+    def _are_alike(self, one: tuple[Path, int, int], other: tuple[Path, int, int]) -> bool:
+        here, there = self._around(*one), self._around(*other)
+        if min(here.total(), there.total()) < MIN_WORDS:
+            return False
+        return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
+
+    def _words_around(self, path: Path, first: int, last: int) -> Counter[str]:
+        lines = self.lines(path)
+        above = [line for line in lines[: first - 1] if line.strip()][-LINES_AROUND:]
+        below = [line for line in lines[last:] if line.strip()][:LINES_AROUND]
+        return Counter(_WORD.findall(" ".join((*above, *below))))
 
 
 def _counts_beside(one: Finding, other: Finding) -> bool:

@@ -30,6 +30,7 @@ NameTable = Literal[
     "draws_its_task",
     "evaluation",
     "says_evaluation",
+    "for_an_evaluation",
     "means_training",
     "means_evaluation",
     "is_a_seed",

@@ -24,6 +24,7 @@ unseeded_generators.py  generators of one's own without a seed; makers_without_s
 
 Known at a place:
 torch_seeds.py      whether torch is seeded on every path to it, and with what
+seeded_passes.py    whether it is seeded before each pass over a loader
 
 The same again and again:
 reseeding.py        seeds in the loop of epochs or steps

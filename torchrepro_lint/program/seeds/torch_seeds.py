@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["TorchSeed", "torch_seed_at"]
+__all__ = ["TorchSeed", "missing_arms", "seedings_around", "seeds_what_follows", "torch_seed_at"]
 
 #: The argument of accelerate's `set_seed` with which it adds the rank to the seed (accelerate/utils/random.py@1.11.0).
 _ADDS_RANK: Final = "device_specific"
@@ -100,9 +100,9 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
     place = place_of(program.ev, site)
     if place is None:
         return TorchSeed(always=False, by_rank=True, seeded=True)
-    near = _seedings(program, place.facts, place.scope)
+    near = seedings_around(program, place.facts, place.scope)
     of_torch = [one for one in near if "torch" in one.seeds]
-    usable = [(one, ways_of(program, one)) for one in of_torch if _seeds_what_follows(program, one)]
+    usable = [(one, ways_of(program, one)) for one in of_torch if seeds_what_follows(program, one)]
     found = _paths(program, place)
     paths = [path for way in found or () for path in (way, *_of_started_functions(program, way))]
     always = bool(usable and found) and all(_is_seeded_on(program, path, usable) for path in paths)
@@ -127,7 +127,7 @@ def _is_seeded_in_each_run(program: Program, seedings: list[Evidence]) -> bool:
     arms: set[tuple[int, str]] = set()
     for one in seedings:
         is_for_torch = "torch" in one.seeds
-        for way in ways_of(program, one) if not is_for_torch or _seeds_what_follows(program, one) else ():
+        for way in ways_of(program, one) if not is_for_torch or seeds_what_follows(program, one) else ():
             chosen = [arm for at in way for arm in at.path if _is_of_an_if(at, arm) and not _is_passed(at, arm)]
             if not chosen:
                 return True
@@ -147,7 +147,7 @@ def _numbers(program: Program, one: Evidence) -> tuple[frozenset[int], bool]:
     return found, bool(found) and all(isinstance(value, Constant) for value in one.values)
 
 
-def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Evidence]:
+def seedings_around(program: Program, facts: ModuleFacts, scope: Scope) -> list[Evidence]:
     """The seeding calls of the main process in the programs that run a scope."""
     roots = running_modules(program.ev, facts, scope) or frozenset((facts.path,))
     above = program.runs_with(roots) | program.imports.above(facts.path)
@@ -164,7 +164,7 @@ def _seedings(program: Program, facts: ModuleFacts, scope: Scope) -> list[Eviden
     ]
 
 
-def _seeds_what_follows(program: Program, one: Evidence) -> bool:
+def seeds_what_follows(program: Program, one: Evidence) -> bool:
     """Whether a call seeds torch for what comes after it, and not from entropy: no mock, nor a call in a region that
     puts the old state back.
     """
@@ -242,7 +242,7 @@ def _is_seeded_on(program: Program, way: Way, seedings: list[tuple[Evidence, tup
         residues: list[ArmPath] = []
         for _, leading in seedings:
             for other in leading:
-                residue = _missing_arms(waypoint, other)
+                residue = missing_arms(waypoint, other)
                 if residue is not None:
                     residues.append(residue)
                 elif _imports_before(program, waypoint, other):
@@ -261,7 +261,7 @@ def _is_seeded_in_call(way: Way, seedings: list[tuple[Evidence, tuple[Way, ...]]
         for _, leading in seedings:
             for other in leading:
                 at = next((index for index, one in enumerate(other) if one.scope is waypoint.scope), None)
-                if at is None or _missing_arms(waypoint, other) is None:
+                if at is None or missing_arms(waypoint, other) is None:
                     continue
                 if arms.issuperset(other[at].path) and not any(one.path for one in other[:at]):
                     return True
@@ -291,7 +291,7 @@ def _of_one_process(way: Way) -> Iterator[Waypoint]:
         yield waypoint
 
 
-def _missing_arms(place: Waypoint, seeding: Way) -> ArmPath | None:
+def missing_arms(place: Waypoint, seeding: Way) -> ArmPath | None:
     """The arms of the place's scope in which a seeding way is and the place is not; None where the seeding does not
     come before, or hangs on something inside the functions that it goes through.
     """

@@ -109,6 +109,8 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     name = parents.target_name(chosen) if is_assigned else _name_around(parents, scope, chosen)
     if is_only_measured(program, facts, scope, call):
         return True
+    if function_words("for_an_evaluation").search(name):
+        return True
     if function_words("means_training").search(name):
         return False
     if words.search(name) or function_words("only_looks").search(name):

@@ -172,9 +172,16 @@ def _says_so(name: str) -> bool:
 
 
 def _evaluates(scope: Scope) -> bool:
-    """Whether a function switches a network to evaluation, or off its gradients, or is, by its name, one that does."""
-    if any(called_name(call.func) in _EVALUATING for call, _ in scope.calls):
-        return True
+    """Whether a function switches a network to evaluation, or off its gradients, which a batch that a loop gives it is
+    detached from, or is, by its name, one that does.
+    """
+    for call, _ in scope.calls:
+        match call:
+            case tree.Call(func=tree.Attribute(value=tree.Name(id=batch), attr="detach")):
+                if any(binding.kind == "element" for binding in scope.bindings.get(batch, ())):
+                    return True
+            case _ if called_name(call.func) in _EVALUATING:
+                return True
     if isinstance(scope.node, tree.FunctionDef):
         for one in scope.node.decorators:
             if called_name(one.func if isinstance(one, tree.Call) else one) in _EVALUATING:

@@ -60,7 +60,8 @@ Fix safety
     Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
     copy of the one in `np.random.seed(0)`, in a program that does not seed torch before. So is `args.seed or 0` where
     the user need not give a seed and the program has no default of its own for it, and any seed where the program
-    seeds torch in some runs alone (`if args.deterministic:`).
+    seeds torch in some runs alone (`if args.deterministic:`), and an option of the command line that nothing else
+    reads.
 
     Unsafe as well is what is right and has to be read all the same:
     - The author has commented such an argument out: `shuffle=True)  # , generator=g)`.
@@ -89,17 +90,20 @@ Not reported
     - `shuffle=False` with nothing random in the workers; a value for `shuffle` from a configuration that is by its name
       the value for the evaluation (`cfg.val.shuffle`).
     - Loaders for an evaluation or for a look at the data, whether they shuffle or their workers draw: their name or
-      that of the function says so (`val_loader`, `def test_dataloader`, `def plot_samples`), only the first batch is
-      looked at, or it is only gone through where the function evaluates or computes no gradients, and takes no step
-      (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). So are those of a script that
-      evaluates or shows something (`model.eval()`, `plt.show()`), and trains nothing. They are reported in the `strict`
-      profile only.
+      that of the function says so (`val_loader`, `train_loader_for_test`, `def plot_samples`), only the first batch is
+      looked at, or it is only gone through where the function evaluates, computes no gradients or detaches the batches,
+      and takes no step (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). So are those of a
+      script that evaluates or shows something (`model.eval()`, `plt.show()`), and trains nothing. They are reported in
+      the `strict` profile only.
     - Code for other programs (a package that the project builds, copied code), if no program in sight makes the loader:
       reported in the `strict` profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
       TRL202), unless worker code draws and nothing seeds torch.
     - Workers that seed themselves from the system (TRL503), or seed each item from its index; and, where no fix can be
       written, those whose `worker_init_fn` does not follow torch's seed (TRL103, TRL104, TRL105).
+    - Loaders before each pass over which torch is seeded, in the turn of a loop around it or by the function that gets
+      the loader: the order repeats, and a generator would go on from one pass to the next. They are reported in the
+      `strict` profile only, without a fix.
     - A loader of which only the length or the data set is asked (`len(DataLoader(...))`, `loader.dataset`), or whose
       name in a function or `__main__` block nothing reads.
     - A loader that is told to shuffle where it gets a sampler, and then not: `sampler = balanced() if train else None`
@@ -139,6 +143,7 @@ from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
     first_draw,
@@ -201,7 +206,12 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 is_of_its_package(program, loader.facts.path)
                 or needs_a_rewrite(program, loader.facts, loader.scope, loader.call, GENERATOR_SINCE)
             )
-            seldom = seldom or is_of_an_evaluation(program, loader) or only_evaluates(program, loader.site)
+            seldom = (
+                seldom
+                or is_of_an_evaluation(program, loader)
+                or only_evaluates(program, loader.site)
+                or is_seeded_before_each_pass(program, loader.facts, loader.scope, loader.call)
+            )
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 
