@@ -136,6 +136,16 @@ class Number:
 """,
         1,
     ),
+    "the other part of the data": (
+        LISTED.format(name="Train", last=DRAWS).replace("names", "train_names")
+        + LISTED.format(name="Test", last=COUNTS).replace("names", "test_names").replace("folder", "test_folder"),
+        0,
+    ),
+    "both parts": (
+        LISTED.format(name="Train", last=DRAWS).replace("names", "train_names")
+        + LISTED.format(name="Test", last=DRAWS).replace("names", "test_names"),
+        2,
+    ),
     "in a comment": (
         LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="All", last=COUNTS).replace("\n", "\n# "),
         1,

@@ -4,7 +4,8 @@
     loader = DataLoader(images, shuffle=True)  # fixed       loader = DataLoader(images, shuffle=True)  # cannot be
 
 They are fixed alike or not at all: who compares the copies would take the difference for one that was meant. In one
-file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files.
+file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files; and
+of listings also where the names differ in the part of the data: `test_files = os.listdir(test_folder)`.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from pathlib import Path
+from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.source.text import split_lines
 
 __all__ = ["COPY_IS_LEFT", "FIXED_OTHERWISE", "TWIN_IS_LEFT", "unlike_twins"]
@@ -34,7 +37,11 @@ _SEED = re.compile(r"\bmanual_seed\((.*)\)\s*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 #: What is reported of splits and of what they are made from; of two loaders in the same words, one may be managed.
 _OF_DATA = ("TRL202", "TRL207", "TRL208", "TRL209")
+_LISTING = "TRL207"
 _LAYOUT = re.compile(r"\s+|,(?=\s*[)\]}])")
+#: The rows of a statement, and what gives the lines of a file.
+_Place: TypeAlias = tuple[Path, int, int]
+_Lines: TypeAlias = Callable[[Path], Sequence[str]]
 
 
 def unlike_twins(
@@ -64,7 +71,9 @@ def unlike_twins(
                 for other in ours
             ):  # in one file numbers tell them apart
                 found.append((one, FIXED_OTHERWISE))
-            elif one.code in _OF_DATA and pages.has_copy_besides(one, known[one.location.path]):
+            elif one.code in _OF_DATA and pages.has_copy_besides(
+                one, known[one.location.path], of_any_part=one.code == _LISTING
+            ):
                 found.append((one, COPY_IS_LEFT))
     return found
 
@@ -87,6 +96,7 @@ class _Pages:
     def __init__(self, text: Callable[[Path], str]) -> None:
         self.text = cache(text)
         self.lines = cache(lambda path: split_lines(self.text(path)))
+        self._without_parts = cache(lambda path: [_without_parts(line) for line in self.lines(path)])
         self._around = cache(self._words_around)
 
     def statement(self, path: Path, first: int, last: int) -> str:
@@ -103,30 +113,48 @@ class _Pages:
             return False  # two findings of one place
         return self._are_alike((one.location.path, *_rows(one)), (other.location.path, *_rows(other)))
 
-    def has_copy_besides(self, one: Finding, known: Set[int]) -> bool:
-        """Whether the file of a finding has a copy of its statement in other rows than those."""
+    def has_copy_besides(self, one: Finding, known: Set[int], *, of_any_part: bool) -> bool:
+        """Whether the file of a finding has a copy of its statement in other rows than those; with `of_any_part` also
+        one for another part of the data.
+        """
         path, (first, last) = one.location.path, _rows(one)
-        lines, statement = self.lines(path), self.statement(path, first, last)
-        head = lines[first - 1].strip()
-        for row, line in enumerate(lines, start=1):
-            if row in known or line.strip() != head:
-                continue
-            if self.statement(path, row, row + last - first) == statement:
-                if self._are_alike((path, first, last), (path, row, row + last - first)):
-                    return True
-        return False
+        written = self._without_parts if of_any_part else self.lines
+        lines = written(path)
 
-    def _are_alike(self, one: tuple[Path, int, int], other: tuple[Path, int, int]) -> bool:
-        here, there = self._around(*one), self._around(*other)
+        def statement(row: int) -> str:
+            return _LAYOUT.sub("", "".join(lines[row - 1 : row + last - first]))
+
+        head, wanted = _LAYOUT.sub("", lines[first - 1]), statement(first)
+        return any(
+            row not in known
+            and _LAYOUT.sub("", line) == head
+            and statement(row) == wanted
+            and self._are_alike((path, first, last), (path, row, row + last - first), written)
+            for row, line in enumerate(lines, start=1)
+        )
+
+    def _are_alike(self, one: _Place, other: _Place, written: _Lines | None = None) -> bool:
+        here, there = (self._around(*at, written or self.lines) for at in (one, other))
         if min(here.total(), there.total()) < MIN_WORDS:
             return False
         return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
 
-    def _words_around(self, path: Path, first: int, last: int) -> Counter[str]:
-        lines = self.lines(path)
+    def _words_around(self, path: Path, first: int, last: int, written: _Lines) -> Counter[str]:
+        lines = written(path)
         above = [line for line in lines[: first - 1] if line.strip()][-LINES_AROUND:]
         below = [line for line in lines[last:] if line.strip()][:LINES_AROUND]
         return Counter(_WORD.findall(" ".join((*above, *below))))
+
+
+@cache
+def _parts() -> re.Pattern[str]:
+    words = "|".join(function_words(table).pattern for table in ("means_training", "means_evaluation"))
+    return re.compile(rf"(?<![a-z])(?:{words})_|(?:_|(?<![a-z]))(?:{words})(?![a-z])", re.IGNORECASE)
+
+
+def _without_parts(line: str) -> str:
+    """A line without the words of its names that say for which part of the data it is."""
+    return _parts().sub("", line)
 
 
 def _counts_beside(one: Finding, other: Finding) -> bool:
