@@ -9,6 +9,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.switch_fix import is_commented_beside
@@ -22,8 +23,12 @@ if TYPE_CHECKING:
 __all__ = ["correct_value_fix", "set_variable_fix"]
 
 
-def set_variable_fix(program: Program, one: Evidence, variable: str, value: str) -> tuple[Fix | None, str | None]:
-    """The fix that sets a variable above a switch, where the environment has not, or why there is none."""
+def set_variable_fix(
+    program: Program, one: Evidence, variable: str, value: str, around: int | None = None
+) -> tuple[Fix | None, str | None]:
+    """The fix that sets a variable above a switch, where the environment has not, or why there is none. `around`: the
+    site of the `if` whose other arm has a switch as well, above which it is set for both.
+    """
     if first_use_before(program.ev, one.frame, one.node.site) is not None:
         return None, "CUDA is used before the switch"
     found = frequency(program, one.frame.facts, one.frame.scope, one.node.site)
@@ -32,7 +37,9 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
     document = document_of(program, one.site.path)
     node = document.node_at(*program.parsed(one.site.path).span(one.site.number), cst.Call)
     line = document.statement(node) if node is not None else None
-    if node is None or not isinstance(line, cst.SimpleStatementLine):
+    if around is not None:
+        line = _whole(document, document.node_at(*program.parsed(one.site.path).span(around), cst.If))
+    if node is None or not isinstance(line, cst.SimpleStatementLine | cst.If):
         return None, "no separate statement can be placed above the switch"
     start = document.start(line)
     indentation = document.text[document.text.rfind("\n", 0, start) + 1 : start]
@@ -43,6 +50,13 @@ def set_variable_fix(program: Program, one: Evidence, variable: str, value: str)
     statement = f'{environ}.setdefault("{variable}", "{value}"){document.newline}{indentation}'
     edits = (*planner.edits(), document.replacement(start, start, statement))
     return Fix(Applicability.SAFE, f"Set {variable}", edits), None
+
+
+def _whole(document: Document, branch: cst.If | None) -> cst.If | None:
+    """The `if` to which an `elif` belongs; another one itself."""
+    while branch is not None and isinstance(outer := document.parent(branch), cst.If):
+        branch = outer
+    return branch
 
 
 def _is_switched_off(program: Program, one: Evidence) -> bool:

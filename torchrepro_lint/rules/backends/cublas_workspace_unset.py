@@ -46,7 +46,8 @@ Fix safety
 
 Not reported
     - `warn_only=True`, and a second call without it where torch is too old for that argument (`except TypeError:`).
-    - A switch in a handler of a `try` that tries another one: what is set before that is set for both.
+    - A switch in a later arm of an `if` that has another one, or in a handler of a `try` that tries another one: what
+      is set before that is set for both.
     - `torch.set_deterministic` alone, where nothing says that the program is for a torch below 1.10: it raises an error
       itself in the torch of today.
     - Tensors and networks that were moved to a device that is the GPU or the CPU, before anything is multiplied there.
@@ -110,14 +111,16 @@ class CublasWorkspaceUnset(Rule):
                 continue
             here = [setting for setting in settings if _shares_a_program(program, setting, one)]
             if not here and not _set_by_a_framework(program, one):
-                yield self._unset(program, one)
+                yield self._unset(program, one, wanted)
             finding = self._of_setting(program, here[0], one) if len(here) == 1 else None
             if finding is not None:
                 yield finding
 
-    def _unset(self, program: Program, one: Evidence) -> Finding:
+    def _unset(self, program: Program, one: Evidence, wanted: Sequence[Evidence]) -> Finding:
         message = f"{CUBLAS_WORKSPACE} is not set: with torch 1.7 to 2.9, matrix products on CUDA raise a RuntimeError"
-        fix, declined = set_variable_fix(program, one, CUBLAS_WORKSPACE, _variable().accepted[0])
+        branches = [branch for other in wanted if (branch := _parted_by(one, other)) is not None]
+        around = min(branches, default=None)
+        fix, declined = set_variable_fix(program, one, CUBLAS_WORKSPACE, _variable().accepted[0], around)
         return self.finding(program, one.site, message, [Link(one.site, one.name)], fix=fix, declined=declined)
 
     def _of_setting(self, program: Program, setting: Setting, one: Evidence) -> Finding | None:
@@ -140,7 +143,11 @@ class CublasWorkspaceUnset(Rule):
 
 
 def _is_spoken_for(program: Program, one: Evidence, wanted: Sequence[Evidence]) -> bool:
-    """Whether a switch is in a handler of a `try` that tries another one: what is set before that is set for both."""
+    """Whether a switch is in a later arm of an `if` that has another one in an earlier arm, or in a handler of a `try`
+    that tries another one: what is set before that is set for both.
+    """
+    if any(_parted_by(other, one) is not None and other.node.site < one.node.site for other in wanted):
+        return True
     if not isinstance(one.node, tree.Call) or not any(arm.startswith("except") for _, arm in one.path):
         return False
     parents = parents_of(program.ev, one.frame.facts)
@@ -151,6 +158,15 @@ def _is_spoken_for(program: Program, one: Evidence, wanted: Sequence[Evidence]) 
         for around in tried_in(parents, other.node)
     }
     return any(id(around) in tried for around in handled_by(parents, one.node))
+
+
+def _parted_by(first: Evidence, second: Evidence) -> int | None:
+    """The site of the outermost `if` that has the two switches in different arms."""
+    if first.frame.scope is not second.frame.scope:
+        return None
+    arms, branches = dict(first.path), first.frame.scope.branches
+    apart = (branch for branch, arm in second.path if arms.get(branch, arm) != arm)
+    return next((branch for branch in apart if isinstance(branches.get(branch), tree.If)), None)
 
 
 def _is_of_a_torch_of_old(program: Program, one: Evidence) -> bool:
