@@ -112,7 +112,17 @@ def _says_the_epoch(program: Program, group: list[KnownCall], kind: SteppedState
         return True
     loops = parents_of(program.ev, one.facts).loops
     loop = next((loops[branch] for branch, _ in reversed(one.arms) if branch in loops), None)
-    return isinstance(loop, tree.For) and any(map(_UP_TO_HERE.search, words_in([loop.iter]))) and len(loop.body) == 1
+    if not isinstance(loop, tree.For) or len(loop.body) != 1:
+        return False
+    return any(map(_UP_TO_HERE.search, words_in([loop.iter]))) or _repeats(loop, one.call)
+
+
+def _repeats(loop: tree.For, call: tree.Call) -> bool:
+    """Whether a loop makes a call again and again, and not of each of several objects, and does nothing else."""
+    match loop:
+        case tree.For(target=tree.Name(id=name), body=(tree.ExprStmt(value=only),)):
+            return only is call and name not in words_in([call.func])
+    return False
 
 
 def _does_nothing(program: Program, one: KnownCall) -> bool:

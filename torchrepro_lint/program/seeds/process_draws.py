@@ -36,6 +36,7 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.several import makes_several
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.seeds.process_classes import made_processes, runs_of
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.workers import Effect, argument, condition_holds, effects_of
 from torchrepro_lint.source.package_versions import surely_in
@@ -91,7 +92,8 @@ def process_draws(program: Program) -> Sequence[ProcessDraw]:
 def _process_draws(program: Program) -> Iterator[ProcessDraw]:
     if not program.project.matching(_POOLS):
         return
-    for group in all_calls(program, _names()):
+    groups = [*all_calls(program, _names()), *made_processes(program)]
+    for group in sorted(groups, key=lambda group: (str(group[0].facts.path), group[0].call.site)):
         program.ev.begin_question()
         one = next((draw for call in group if (draw := _drawn(program, call)) is not None), None)
         if one is not None:
@@ -173,7 +175,8 @@ def _may_seed(value: Value) -> bool:
 
 def _events(program: Program, call: KnownCall, row: ProcessStart, first: Values) -> Sequence[Event] | None:
     """What the processes do; None where the function is not the program's, or not all that they do is seen."""
-    functions = argument(call.arguments, row.function.name, row.function.position)[1]
+    functions = runs_of(program, call) if row.alone else frozenset()
+    functions = functions or argument(call.arguments, row.function.name, row.function.position)[1]
     if not functions or not all(isinstance(one, (FunctionValue, MethodValue, Partial, Instance)) for one in functions):
         return None
     events = [*program.walker.calling(first), *program.walker.calling(functions)]
