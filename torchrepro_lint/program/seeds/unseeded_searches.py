@@ -14,6 +14,7 @@ from torchrepro_lint.knowledge.searches import Search, searches
 from torchrepro_lint.program.evaluation.values import Constant, Value
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
+from torchrepro_lint.program.running.fallbacks import handled_by, tried_in
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.word_index import any_word
@@ -46,6 +47,8 @@ def unseeded_searches(program: Program) -> Iterator[UnseededSearch]:
         if unseeded is None or len({call.name for call in group}) > 1 or _is_for_nothing(program, unseeded):
             continue
         if program.project.holds(unseeded.facts.path, _SET_LATER) or _is_seeded_elsewhere(program, row):
+            continue
+        if _is_for_when_another_fails(program, unseeded, row):
             continue
         found.append(UnseededSearch(unseeded, row, _is_shared(unseeded)))
     yield from sorted(found, key=lambda one: (str(one.call.facts.path), one.call.call.site))
@@ -91,6 +94,18 @@ def _is_for_nothing(program: Program, call: KnownCall) -> bool:
     if function is None and program.imports.is_imported(call.facts.path):
         return False
     return not parents.reads_in(target.id, function)
+
+
+def _is_for_when_another_fails(program: Program, call: KnownCall, row: Search) -> bool:
+    """Whether a search is made in a handler of a `try` that makes one with a seed, which is what mostly runs."""
+    parents = parents_of(program.ev, call.facts)
+    given = {one.name for one in (row.seed, row.through) if one is not None}
+    for around in handled_by(parents, call.call):
+        for other, _ in call.scope.calls:
+            if called_name(other.func) == called_name(call.call.func) and around in tried_in(parents, other):
+                if not given.isdisjoint(arg.keyword for arg in other.args):
+                    return True
+    return False
 
 
 def _is_seeded_elsewhere(program: Program, row: Search) -> bool:

@@ -47,7 +47,7 @@ Fix safety
 Not reported
     - Arguments that may be a seed or a sampler.
     - A study that gets its sampler later (`study.sampler = ...`), and `fmin` where `HYPEROPT_FMIN_SEED` is set.
-    - Samplers and studies that nothing reads.
+    - Samplers and studies that nothing reads, and those in a handler of a `try` that makes one with a seed.
     - A grid: it tries the same points in each run, in another order.
     - scikit-optimize, Nevergrad and scikit-learn's `RandomizedSearchCV`: these draw from NumPy's global generator,
       which TRL502 is about.
