@@ -113,3 +113,33 @@ def fixed_and_run(
         capture_output=True, text=True, check=True, timeout=120,
     )  # fmt: skip
     return [str(one) for one in json.loads(run.stdout)]
+
+
+AT_THE_TOP = """\
+import torch
+from lightning.pytorch import LightningModule, Trainer
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(3)
+
+
+class Noise(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.rand(1) + index
+
+
+if __name__ == "__main__":
+    loader = DataLoader(Noise(), batch_size=2, shuffle=True, num_workers=2)
+    trainer = Trainer(max_epochs=3)
+    trainer.fit(LightningModule(), loader)
+"""
+
+
+def test_no_import_for_a_rank_that_nobody_can_ask_for_yet(write) -> None:
+    root = write({"train.py": AT_THE_TOP})
+    result = fix([root])
+    assert result.changes
+    assert "distributed" not in (root / "train.py").read_text()

@@ -89,15 +89,16 @@ def _knows_local_rank(document: Document) -> bool:
 
 def rank_call(document: Document, imports: ImportPlanner, at: cst.BaseStatement) -> str | None:
     """The call that gives the rank, whatever the program calls it; None where no rank can be known yet."""
-    function = imports.find(_DISTRIBUTED, "get_rank", at=at)
-    if function is None:
-        function = f"{imports.require(_DISTRIBUTED, at=at)}.get_rank"
     starts = [
         node for node in document.nodes(cst.Call) if (dotted_name(node.func) or "").endswith("init_process_group")
     ]
-    if any(_has_run(document, node, at) for node in starts):
-        return f"{function}()"
-    return _guarded(imports, function, at) if document.function(at) is not None else None
+    has_started = any(_has_run(document, node, at) for node in starts)
+    if not has_started and document.function(at) is None:
+        return None
+    function = imports.find(_DISTRIBUTED, "get_rank", at=at)
+    if function is None:
+        function = f"{imports.require(_DISTRIBUTED, at=at)}.get_rank"
+    return f"{function}()" if has_started else _guarded(imports, function, at)
 
 
 def is_choice(rank: str) -> bool:

@@ -28,7 +28,13 @@ from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, S
 from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
 from torchrepro_lint.program.ordering.order_pieces import go_to_parts, is_called_a_part
-from torchrepro_lint.program.ordering.order_places import attribute_uses, is_target, name_uses, scope_around
+from torchrepro_lint.program.ordering.order_places import (
+    attribute_uses,
+    is_target,
+    made_longer,
+    name_uses,
+    scope_around,
+)
 from torchrepro_lint.program.ordering.order_sorted import is_sorted_on_the_way
 from torchrepro_lint.program.ordering.permutations import is_of_a_part
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
@@ -206,6 +212,8 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
         case tree.Name() as target:
             for use in name_uses(program, carrier.facts, target):
                 yield carrier.to(use)
+            for longer in made_longer(program, carrier.facts, target):
+                yield from stored(program, carrier, longer)
         case tree.Attribute(value=tree.Name()) as target:
             yield from through_reads(program, carrier, target)
         case tree.Subscript(value=tree.Name() as owner, index=key):

@@ -31,6 +31,7 @@ __all__ = [
     "is_named_dataset",
     "is_property",
     "is_target",
+    "made_longer",
     "name_uses",
     "own_bindings",
     "parameter_uses",
@@ -76,6 +77,21 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
             continue
         if use.site > target.site or inner or _loops_back(scope, target.site, use.site):
             yield use
+
+
+def made_longer(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterator[tree.Name]:
+    """The targets below that make longer what a name is given unsorted: `names += glob("*.jpg")`."""
+    parents = parents_of(program.ev, facts)
+    scope = scope_around(program, facts, target)
+    below = [use for use in parents.names_in(target.id, parents.function(target)) if use.site > target.site]
+    order = _orders(parents, scope, target.id).get(parents.statement(target)) if target.id in scope.bindings else None
+    for use in below:
+        match parents.of(use):
+            case tree.AugAssign(site=site, target=longer, op="+") if longer is use and order is not None:
+                between = (one for one in below if one.site < site)
+                reaching, _ = scope.reaching(target.id, site)
+                if any(one.order == order for one in reaching) and not any(sorts(parents, one) for one in between):
+                    yield use
 
 
 def _is_bound_anew(program: Program, facts: ModuleFacts, scope: Scope, target: tree.Name, use: tree.Name) -> bool:

@@ -50,6 +50,7 @@ epochs.py             loops over epochs; made_once.py: what they reach only once
 runs_once.py          places that a whole run reaches only once
 training_hooks.py     functions that a framework calls in each epoch or step
 frequency.py          how often a place runs in one training; turns.py: what the turns of a loop are
+put_away.py           whether what a turn makes is kept beside others
 several.py            whether one run makes several objects at a place
 saved_models.py       loops over the saved models of a training
 varying.py            what changes from one turn of a loop to the next

@@ -43,12 +43,12 @@ from torchrepro_lint.program.running.guards import Place
 from torchrepro_lint.program.running.made_once import comes_after_kept, keeps_its_result
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.properties import reads_of_property
+from torchrepro_lint.program.running.put_away import is_kept
 from torchrepro_lint.program.running.started_uses import started_uses
 from torchrepro_lint.program.running.training_hooks import is_named_by_a_configuration, is_training_hook
 from torchrepro_lint.program.running.turns import (
     Turns,
     goes_on_training,
-    is_kept,
     steps_what_it_is_given,
     trains_in_turn,
     turns_of,

@@ -17,7 +17,8 @@ from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.turns import Turns, is_kept, may_train, turns_of
+from torchrepro_lint.program.running.put_away import is_kept
+from torchrepro_lint.program.running.turns import Turns, may_train, turns_of
 from torchrepro_lint.program.running.way_frames import frames_at, may_have_further_calls
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, ways
 from torchrepro_lint.program.switches.intent_at import ways_of

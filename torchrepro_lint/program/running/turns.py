@@ -26,7 +26,6 @@ from torchrepro_lint.program.ops.tensor_values import is_network
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import BASES_THAT_CALL_NOTHING, frame_without_callers
 from torchrepro_lint.program.running.epochs import is_step, stepped_optimizer, takes_steps
-from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.saved_models import goes_through_saved_models
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Way, Waypoint
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
 __all__ = [
     "Turns",
     "goes_on_training",
-    "is_kept",
     "may_train",
     "says_run",
     "steps_what_it_is_given",
@@ -144,50 +142,6 @@ def steps_what_it_is_given(scope: Scope) -> bool:
     made |= {store.target.attr for store in scope.stores if isinstance(store.target, tree.Attribute)}
     stepped = (stepped_optimizer(call) for call, _ in scope.calls)
     return any(name is not None and name not in made for name in stepped)
-
-
-def is_kept(ev: Evaluator, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> bool:
-    """Whether what an expression of a scope makes is put away beside others, so that each turn of a loop makes another
-    one: `loaders[phase] = DataLoader(...)`, `loaders.append(make(part))`, also under a name that it gets first.
-    """
-    parents = parents_of(ev, facts)
-    for above in parents.around(node):
-        match above:
-            case tree.Call(func=func) if called_name(func) in method_words("keeps_beside_others"):
-                return True
-            case tree.Assign(targets=(tree.Name(id=name),)):
-                return _name_is_kept(scope, name)
-            case tree.Assign(targets=targets):
-                return any(isinstance(target, tree.Subscript) for target in targets)
-            case tree.Arg() | tree.Call() | tree.Display() | tree.DictDisplay():
-                continue
-            case tree.Comprehension() | tree.Yield():
-                return True
-        return False
-    return False
-
-
-def _name_is_kept(scope: Scope, name: str) -> bool:
-    """Whether what has a name in a scope is put away beside others, itself or as `iter(name)`."""
-
-    def holds(value: tree.Expr | None) -> bool:
-        match value:
-            case tree.Name(id=found):
-                return found == name
-            case tree.Call(args=args):
-                return any(isinstance(arg.value, tree.Name) and arg.value.id == name for arg in args)
-            case tree.Display(items=items):
-                return any(map(holds, items))
-        return False
-
-    return (
-        any(
-            called_name(call.func) in method_words("keeps_beside_others") and any(holds(arg.value) for arg in call.args)
-            for call, _ in scope.calls
-        )
-        or any(isinstance(store.target, tree.Subscript) and holds(store.value) for store in scope.stores)
-        or any(holds(one.value) for one in scope.yields)
-    )
 
 
 def _seeds_anew(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:
