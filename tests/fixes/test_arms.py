@@ -63,6 +63,27 @@ def test_a_switch_is_right_in_one_arm_alone(write) -> None:
     assert len(fix([root], toolkit=toolkit(SomeWords("TRL301", "bad-word", "bad", "good"))).fixed) == 1
 
 
+def test_a_switch_that_nothing_reads_is_wrong_in_both_arms(write) -> None:
+    program = """\
+import sys
+
+import torch
+import torch.backends.cuda as cudnn
+
+if len(sys.argv) > 1:
+    torch.manual_seed(int(sys.argv[1]))
+    cudnn.benchmark = False
+    cudnn.deterministic = True
+else:
+    cudnn.benchmark = True
+print(torch.rand(1))
+"""
+    root = write({"train.py": program})
+    result = fix([root])
+    assert not result.changes
+    assert {one.reason for one in result.rejected} == {REASON}
+
+
 def test_a_generator_that_is_made_in_a_loop_in_the_other_arm(tmp_path: Path) -> None:
     program = """
         import sys

@@ -23,8 +23,9 @@ __all__ = ["arms_apart", "beside_an_unfixed_arm", "has_arms", "is_left", "made_i
 
 #: The arms around a node, each by the `if` or `match` that it is of.
 _Arms: TypeAlias = dict[cst.CSTNode, cst.CSTNode]
-#: What is reported of loaders, samplers, splits and generators; a switch in one arm may be right in the other.
-_FAMILIES = ("TRL1", "TRL2")
+#: What is reported of loaders, samplers, splits and generators, and of switches that nothing reads; another switch in
+#: one arm may be right in the other.
+_FAMILIES = ("TRL1", "TRL2", "TRL305")
 
 
 def beside_an_unfixed_arm(text: str, fixed: Sequence[Finding], left: Iterable[Finding]) -> list[Finding]:

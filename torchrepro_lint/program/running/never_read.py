@@ -30,6 +30,15 @@ _REARRANGING: Final = frozenset({"sort", "reverse"})
 _SIMPLE: Final = (tree.Assign, tree.AugAssign, tree.ExprStmt, tree.Assert)
 
 
+def _reads_a_table(parents: Parents) -> bool:
+    """Whether a file looks names up in a table of them; `vars(args)` is one of an object."""
+    return any(
+        not (name == "vars" and isinstance(call := parents.of(use), tree.Call) and call.args)
+        for name in _TABLES & parents.names.keys()
+        for use in parents.names[name]
+    )
+
+
 def is_never_read(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
     """Whether an expression is given to one name, alone or as one of several, and nothing reads that.
 
@@ -47,7 +56,7 @@ def is_read_nowhere(program: Program, facts: ModuleFacts, made: tree.Expr) -> bo
     target = parents.target_of(made)
     if not isinstance(target, tree.Name) or _scope_around(facts, parents, made).node is not None:
         return False
-    if parents.reads(target.id) or not _TABLES.isdisjoint(parents.names) or "__all__" in parents.names:
+    if parents.reads(target.id) or _reads_a_table(parents) or "__all__" in parents.names:
         return False
     mentioning = set(program.project.matching(any_word((target.id,)))) - {facts.path}
     importing = program.imports.importers(facts.path) if mentioning else ()
@@ -77,7 +86,7 @@ def uses_of_its_name(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> list
     """
     parents = parents_of(ev, facts)
     target = parents.target_of(made)
-    if not isinstance(target, tree.Name) or not _TABLES.isdisjoint(parents.names):
+    if not isinstance(target, tree.Name) or _reads_a_table(parents):
         return None
     scope = _scope_around(facts, parents, made)
     if scope.node is None:
