@@ -91,7 +91,7 @@ def _surely_runs(program: Program, loader: Loader, draw: Effect) -> bool:
         return False
     if any(_may_call_another(program, link.site, link.frame) for link in event.chain):
         return False
-    return all(_is_open(program, scope, frame) for scope, frame in scopes)
+    return all(_is_open(program, loader, scope, frame) for scope, frame in scopes)
 
 
 def _may_call_another(program: Program, site: Site, frame: Frame | None) -> bool:
@@ -115,12 +115,17 @@ def _scopes(program: Program, draw: Effect) -> Iterator[tuple[Scope, Frame | Non
             yield place.scope, frame
 
 
-def _is_open(program: Program, scope: Scope, frame: Frame | None) -> bool:
-    """Whether no test in a function asks for what is not known, and may be whether it is for the training."""
+def _is_open(program: Program, loader: Loader, scope: Scope, frame: Frame | None) -> bool:
+    """Whether no test in a function asks for what is not known, and may be whether it is for the training. Where the
+    loader is made, those around it do not matter, nor do those that come later: they tell whether it is made.
+    """
     if not isinstance(scope.node, tree.FunctionDef):
         return True
+    is_made_here = scope is loader.frame.scope
+    around = {branch for branch, _ in scope.path_at(loader.call.site)} if is_made_here else set()
     return not any(
-        function_words("asks_for_training").search(word)
+        not (is_made_here and (one.site in around or one.site > loader.call.site))
+        and function_words("asks_for_training").search(word)
         and (frame is None or program.ev.truth(one.test, frame) is None)
         for one in scope.branches.values()
         if isinstance(one, tree.If)

@@ -68,7 +68,8 @@ Fix safety
 
 Not reported
     - Loaders with a `generator` or a `worker_init_fn`, and draws that are seeded by the index of the sample.
-    - Datasets and transforms that ask, in any way that is not proven, whether they are for a training.
+    - Datasets and transforms that ask, in any way that is not proven, whether they are for a training. So may the
+      function that makes the loader; an `if` around the loader, or after it, does not count there.
     - Tasks that are drawn for each sample: masks, noise, views of self-supervised learning, episodes, as far as names
       tell.
     - Tests.
