@@ -137,3 +137,29 @@ def test_no_two_loaders_have_one_order(program: str, write: Write) -> None:
         assert fixed(seed) == found
         assert len({tuple(one) for one in found}) == len(found)
     assert not {tuple(one) for one in fixed(0)} & {tuple(one) for one in fixed(10)}
+
+
+PARTS_OF_EACH_EPOCH = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+torch.manual_seed(0)
+train, val = TensorDataset(torch.arange(32.0)), TensorDataset(torch.arange(8.0))
+net = nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(3):
+    for split, dataset in zip(("train", "val"), (train, val)):
+        loader = DataLoader(dataset=dataset, batch_size=4, shuffle=True)
+        for (batch,) in loader:
+            loss = net(batch.unsqueeze(1)).mean()
+            if split == "train":
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+"""
+
+
+def test_loaders_of_two_parts_in_each_epoch_share_no_generator(write: Write) -> None:
+    root = write({"train.py": PARTS_OF_EACH_EPOCH})
+    assert not fix([root]).changes

@@ -63,6 +63,12 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
         return Declined(_ONE_LINE)
     chain.reverse()
     repeating = {id(loop) for loop in document.loops(call) if document.span(loop) not in own_turns}
+    within = [one for one in document.loops(call) if id(one) in repeating]
+    outermost = next((statement for _, statement in chain if id(statement) in repeating), None)
+    if any(_is_of_each_turn(document, call, one) for one in within if one is not outermost):
+        return Declined(
+            "the turns of a loop make loaders of several data sets, which would share one generator: pass each its own"
+        )
     for index, (_, statement) in enumerate(chain):
         if id(statement) in repeating or (isinstance(statement, cst.ClassDef) and index < len(chain) - 1):
             if inline:
@@ -70,6 +76,15 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
             chain = chain[: index + 1]
             break
     return Place(chain[-1][1], frozenset(id(block) for block, _ in chain), inline)
+
+
+def _is_of_each_turn(document: Document, call: cst.Call, loop: cst.CSTNode) -> bool:
+    """Whether a loop gives a loader its data: `for split, images in parts: DataLoader(images, shuffle=True)`."""
+    if not isinstance(loop, cst.For):
+        return False
+    given = {node.value for node in document.nodes(cst.Name, loop.target)}
+    data = next((one.value for one in call.args if one.keyword is None or one.keyword.value == "dataset"), None)
+    return data is not None and any(node.value in given for node in document.nodes(cst.Name, data))
 
 
 def _is_in(document: Document, call: cst.Call, node: cst.BaseExpression) -> bool:

@@ -52,6 +52,8 @@ Fix safety
       torch.manual_seed(seed)`).
     - Torch is imported only below, in a later cell of a notebook.
     - A cell of a notebook that trains nothing seeds, and only other cells draw from the rest.
+    - A script that evaluates or shows something, and trains nothing: what it draws may decide nothing there.
+    - A method sets one seed for its object (`self.seed = random.seed(seed)`), and other files draw from the rest.
     - The seed is a constant in a package that the project builds. Its users have a seed of their own.
     - The program is distributed, and the seed does not name the rank. What each rank drew by itself would be the same
       in all of them.
@@ -95,11 +97,13 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.dotted import last_part
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.project_tests import tries_itself_out
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.entry_walk import training_steps
@@ -145,6 +149,8 @@ class PartiallySeeded(Rule):
                 _is_for_draws_below(program, found.block)
                 or _is_for_its_cell(program, found)
                 or _is_shown_in_another_cell(program, found)
+                or _is_of_an_object(program, found)
+                or only_evaluates(program, found.block.site)
             ):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
             yield self.finding(
@@ -224,6 +230,20 @@ def _is_shown_in_another_cell(program: Program, found: PartialSeeding) -> bool:
         return False
     calls = (call for scope in block.frame.facts.walk_scopes() for call, _ in scope.calls)
     return not any(is_step(call) or called_name(call.func) in training_steps() for call in calls)
+
+
+def _is_of_an_object(program: Program, found: PartialSeeding) -> bool:
+    """Whether a method sets the only seed of its file, and what is missing is drawn in other files alone: an agent that
+    seeds its own draws, and the notebook around it.
+    """
+    block = found.block
+    around = block.frame.scope.parent
+    if around is None or not isinstance(around.node, tree.ClassDef) or "torch" in block.seeds:
+        return False
+    beside = [one for one in program.evidence_of("seed") if one.frame.scope is block.frame.scope]
+    seeded = {rng for one in beside for rng in one.seeds}
+    drawn_here = any(draw.event.site.path == block.site.path for _, draw, _ in found.missing)
+    return len(seeded & _WORDS.keys()) == 1 and not drawn_here
 
 
 def _chooses_below(program: Program, block: Evidence, is_near: Callable[[Site], bool]) -> bool:
