@@ -44,7 +44,8 @@ Fix safety
     arms of an `if`, or returns one there and another below, it is made once above that. Where any other function runs
     again in one training, there is a fix only if torch is seeded in that function or at the top of its file. There is
     none where it makes loaders that are used beside each other, or of several parts of the data in each epoch, which
-    would share the generator. The order changes once, when the fix is applied. The generator gets the program's own seed:
+    would share the generator. The order changes once, when the fix is applied. The generator gets the program's own
+    seed:
     - `torch.initial_seed()`, the number with which torch was last seeded, where torch is seeded on every path before:
       whoever changes the program's seed changes this one. Elsewhere it is the expression with which the program seeds,
       or there is no fix.
