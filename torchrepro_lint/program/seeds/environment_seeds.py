@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.program_words import program_words
@@ -43,7 +44,7 @@ _DESCRIBES: Final = frozenset(
 @dataclass(frozen=True, slots=True)
 class UnseededEnvironment:
     """The call that makes an environment, that samples an action, or that gives one to an algorithm which seeds it with
-    a seed of its own, in a program that seeds no such thing. `name` is the last name of what is called.
+    a seed of its own, in a program that seeds no such thing. `name` is the last name of what is called; the space.
     """
 
     site: Site
@@ -95,17 +96,17 @@ def _spaces(program: Program) -> Iterator[UnseededEnvironment]:
             continue
         if _may_be_seeded(program, path, "seeds_spaces"):
             continue
-        yield from (UnseededEnvironment(site, "space") for site in _samplings(program, facts))
+        yield from _samplings(program, facts)
 
 
-def _samplings(program: Program, facts: ModuleFacts) -> Iterator[Site]:
+def _samplings(program: Program, facts: ModuleFacts) -> Iterator[UnseededEnvironment]:
     for scope in facts.walk_scopes():
         for call, _ in scope.calls:
             match call.func:
-                case tree.Attribute(attr="sample", value=tree.Attribute(attr="action_space")) if not call.args:
+                case tree.Attribute(attr="sample", value=tree.Attribute(attr="action_space") as space) if not call.args:
                     made = Thing(call, facts, scope)
                     if not is_left_over(program, facts, scope) and not asks_form_alone(program, made):
-                        yield Site(facts.path, call.site)
+                        yield UnseededEnvironment(Site(facts.path, call.site), "space", dotted_name(space) or "")
 
 
 def _may_be_seeded(program: Program, path: Path, words: Literal["seeds_environments", "seeds_spaces"]) -> bool:

@@ -54,6 +54,8 @@ Not reported
       or another library that seeds it.
     - Environments that are made to ask for their spaces alone, and those of a program that defines or registers an
       environment itself: it may draw from a generator that the program seeds.
+    - Further samples of the same space in a file: the trace of the first names them, and the `strict` profile reports
+      each.
     - Actions of which nothing but the form is asked: `len(env.action_space.sample())`, `env.action_space.sample() * 0`.
     - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
       profile only.
@@ -65,13 +67,14 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.environment_seed_fix import environment_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.seeds.environment_seeds import unseeded_environments
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 _MESSAGES = {
     "environment": "nothing seeds this environment, so each run has other episodes, whatever the program seeds",
@@ -89,6 +92,12 @@ class EnvironmentUnseeded(Rule):
     is_of_the_caller = True
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: the space, which one seed is enough for, wherever the file samples it."""
         for one in unseeded_environments(program):
             fix, declined = environment_seed_fix(program, one) if program.is_asked(one.site.path) else (None, None)
-            yield self.finding(program, one.site, _MESSAGES[one.kind].format(name=one.name), fix=fix, declined=declined)
+            message = _MESSAGES[one.kind].format(name=one.name)
+            cause = (one.site.path, one.name) if one.kind == "space" and one.name else None
+            yield cause, self.finding(program, one.site, message, fix=fix, declined=declined)
