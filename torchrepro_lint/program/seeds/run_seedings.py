@@ -24,7 +24,7 @@ from torchrepro_lint.program.seeds.given_back import is_given_back
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
 from torchrepro_lint.program.seeds.seed_entropy import entropy_of
-from torchrepro_lint.program.seeds.seed_faults import is_stand_in
+from torchrepro_lint.program.seeds.seed_faults import is_fresh_by_choice, is_stand_in
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
 from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.switches.intent import Evidence
@@ -59,6 +59,8 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
         return False
     if ways and all(map(_is_for_a_missing_file, ways)):
         return False
+    if is_fresh_by_choice(program, one):
+        return False  # no two runs are meant to be alike
     if is_for_workers_alone(program, one):
         return False
     return not (is_for_a_split(program, one) or is_for_the_next_draw(program, one) or is_for_one_draw(program, one))

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangingSeed",
     "changing_seeds",
+    "is_fresh_by_choice",
     "is_innocent",
     "is_recorded",
     "is_stand_in",
@@ -234,6 +235,18 @@ def _is_environment(program: Program, facts: object, scope: Scope) -> bool:
                 return True
         current = current.parent
     return False
+
+
+def is_fresh_by_choice(program: Program, one: Evidence) -> bool:
+    """Whether a seeding call always takes a number of its own, which the program tells: it is to be another run each
+    time, and the number is kept for a look back.
+    """
+    if one.value is None or not isinstance(one.node, tree.Call) or is_fallback(program, one):
+        return False
+    source = entropy_of(program.ev, one.value, one.frame) or drawn_seed(program, one)
+    if source is None or source.fallback:
+        return False
+    return _is_told(program, ChangingSeed(one, source, fallback=False), returned=False)
 
 
 # --- a seed that is told ------------------------------------------------------------------------------------------
