@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -86,3 +87,54 @@ def test_cells_are_run_by_hand_below_one_that_raises(write) -> None:
     text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     report = check([write({"torchrepro-lint.toml": "", "train.ipynb": text})])
     assert sorted({one.code for one in report.findings}) == _ALL
+
+
+LOADERS = """\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+
+class Crops(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return np.random.randint(0, 9, 3)
+
+
+def train_loader():
+    return DataLoader(Crops(), batch_size=2, num_workers=2)
+
+
+def sampled_loader():
+    return DataLoader(Crops(), batch_size=2, num_workers=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("program", "rows"),
+    [
+        ("from loaders import train_loader\nfor batch in train_loader():\n    print(batch)\n", [14]),
+        (
+            "from loaders import sampled_loader, train_loader\n"
+            "for batch in [*train_loader(), *sampled_loader()]:\n    print(batch)\n",
+            [14, 18],
+        ),
+        (
+            "import sys, loaders\nfor batch in getattr(loaders, sys.argv[1] + '_loader')():\n    print(batch)\n",
+            [14, 18],
+        ),
+    ],
+)
+def test_what_is_wrong_under_any_goal_is_told_where_something_runs_it(
+    program: str, rows: list[int], tmp_path: Path
+) -> None:
+    (tmp_path / "loaders.py").write_text(LOADERS)
+    (tmp_path / "train.py").write_text(program)
+
+    def rows_of(**settings: object) -> list[int]:
+        found = check([tmp_path], {"target_torch": ">=1.7", **settings}).findings
+        return [one.location.start.row for one in found if one.code == "TRL101"]
+
+    assert rows_of() == rows
+    assert rows_of(profile="strict") == [14, 18]

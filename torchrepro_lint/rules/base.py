@@ -20,6 +20,7 @@ from torchrepro_lint.program.for_others import (
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import (
     is_left_to_the_callers,
+    is_never_run,
     is_of_a_self_test,
     is_run_elsewhere_alone,
     left_to_strict,
@@ -68,15 +69,20 @@ class Rule(ABC):
         with a whole project, or copied from a library.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
-        profile, whatever the program wants, and so is all in files that are no longer used, or that came from elsewhere
-        and that the project does not run.
+        profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
+        and the project does not run, and in functions and classes that nothing of the project mentions.
         """
         if fix is not None and (
             any(_is_left_alone(program, edit.path) for edit in fix.edits) or is_of_a_self_test(program, site)
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
         of_control = self.is_about_control if about_control is None else about_control
-        is_left_out = seldom_matters or is_no_longer_used(program, site.path) or is_run_elsewhere_alone(program, site)
+        is_left_out = (
+            seldom_matters
+            or is_no_longer_used(program, site.path)
+            or is_run_elsewhere_alone(program, site)
+            or is_never_run(program, site)
+        )
         return Finding(
             self.code,
             self.name,
