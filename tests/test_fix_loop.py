@@ -343,7 +343,7 @@ def test_the_mode_of_a_file_stays(write) -> None:
 LOADER = "from torch.utils.data import DataLoader\n{}\n\ndef load(ds):\n    return DataLoader(ds, {})\n"
 MODULES = {
     "pyproject.toml": '[tool.torchrepro-lint]\nselect = ["TRL1", "TRL2"]\nunsafe-fixes = true\n',
-    "noise.py": "import numpy as np\n\n\nclass Noisy:\n    def __getitem__(self, i):\n        return np.random.rand()\n",
+    "noise.py": "import numpy as np\n\n\nclass Noisy:\n    def __getitem__(self, i):\n        return i + np.random.rand()\n",
     "a.py": LOADER.format("import b\nfrom noise import Noisy\n", "shuffle=True").replace("(ds)", "(ds=Noisy())"),
     "b.py": LOADER.format("from noise import Noisy\n", "num_workers=2").replace("(ds)", "(ds=Noisy())"),
     "c.py": "import a\nimport b\n\na.load()\nb.load()\n",
