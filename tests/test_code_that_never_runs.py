@@ -138,3 +138,10 @@ def test_what_is_wrong_under_any_goal_is_told_where_something_runs_it(
 
     assert rows_of() == rows
     assert rows_of(profile="strict") == [14, 18]
+
+
+def test_a_file_that_nothing_imports_yet_is_looked_at(tmp_path: Path) -> None:
+    (tmp_path / "loaders.py").write_text(LOADERS)
+    (tmp_path / "train.py").write_text("import torch\ntorch.manual_seed(0)\nprint(torch.rand(1))\n")
+    found = check([tmp_path], {"target_torch": ">=1.7"}).findings
+    assert [one.location.start.row for one in found if one.code == "TRL101"] == [14, 18]

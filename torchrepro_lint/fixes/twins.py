@@ -11,9 +11,11 @@ of listings also where the names differ in the part of the data: `test_files = o
 from __future__ import annotations
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import TypeAlias
 
@@ -71,9 +73,7 @@ def unlike_twins(
                 for other in ours
             ):  # in one file numbers tell them apart
                 found.append((one, FIXED_OTHERWISE))
-            elif one.code in _OF_DATA and pages.has_copy_besides(
-                one, known[one.location.path], of_any_part=one.code == _LISTING
-            ):
+            elif one.code in _OF_DATA and pages.has_copy_besides(one, known, of_any_part=one.code == _LISTING):
                 found.append((one, COPY_IS_LEFT))
     return found
 
@@ -98,6 +98,9 @@ class _Pages:
         self.lines = cache(lambda path: split_lines(self.text(path)))
         self._without_parts = cache(lambda path: [_without_parts(line) for line in self.lines(path)])
         self._around = cache(self._words_around)
+        self._ends = cache(lambda path: list(accumulate(map(len, self.lines(path)))))
+        self._filled = cache(lambda path, written: [row for row, line in enumerate(written(path), 1) if line.strip()])
+        self._heads: dict[tuple[Path, bool], Mapping[str, Sequence[int]]] = {}
 
     def statement(self, path: Path, first: int, last: int) -> str:
         """What stands in rows of a file, without its layout."""
@@ -105,17 +108,17 @@ class _Pages:
 
     def rows(self, edit: Edit) -> range:
         """The rows of a file that an edit changes."""
-        above, inside = (len(split_lines(self.text(edit.path)[:end] + "|")) for end in (edit.start, edit.end))
-        return range(above, inside + 1)
+        ends = self._ends(edit.path)
+        return range(bisect_right(ends, edit.start) + 1, bisect_right(ends, edit.end) + 2)
 
     def are_copies(self, one: Finding, other: Finding) -> bool:
         if one.location.path == other.location.path and one.location.start == other.location.start:
             return False  # two findings of one place
         return self._are_alike((one.location.path, *_rows(one)), (other.location.path, *_rows(other)))
 
-    def has_copy_besides(self, one: Finding, known: Set[int], *, of_any_part: bool) -> bool:
-        """Whether the file of a finding has a copy of its statement in other rows than those; with `of_any_part` also
-        one for another part of the data.
+    def has_copy_besides(self, one: Finding, known: Mapping[Path, Set[int]], *, of_any_part: bool) -> bool:
+        """Whether the file of a finding has a copy of its statement in other rows than those that are known; with
+        `of_any_part` also one for another part of the data.
         """
         path, (first, last) = one.location.path, _rows(one)
         written = self._without_parts if of_any_part else self.lines
@@ -125,12 +128,11 @@ class _Pages:
             return _LAYOUT.sub("", "".join(lines[row - 1 : row + last - first]))
 
         head, wanted = _LAYOUT.sub("", lines[first - 1]), statement(first)
+        if (path, of_any_part) not in self._heads:
+            self._heads[path, of_any_part] = _by_head(lines, known[path])
         return any(
-            row not in known
-            and _LAYOUT.sub("", line) == head
-            and statement(row) == wanted
-            and self._are_alike((path, first, last), (path, row, row + last - first), written)
-            for row, line in enumerate(lines, start=1)
+            statement(row) == wanted and self._are_alike((path, first, last), (path, row, row + last - first), written)
+            for row in self._heads[path, of_any_part].get(head, ())
         )
 
     def _are_alike(self, one: _Place, other: _Place, written: _Lines | None = None) -> bool:
@@ -140,10 +142,19 @@ class _Pages:
         return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
 
     def _words_around(self, path: Path, first: int, last: int, written: _Lines) -> Counter[str]:
-        lines = written(path)
-        above = [line for line in lines[: first - 1] if line.strip()][-LINES_AROUND:]
-        below = [line for line in lines[last:] if line.strip()][:LINES_AROUND]
-        return Counter(_WORD.findall(" ".join((*above, *below))))
+        lines, filled = written(path), self._filled(path, written)
+        before, after = bisect_left(filled, first), bisect_right(filled, last)
+        rows = (*filled[max(0, before - LINES_AROUND) : before], *filled[after : after + LINES_AROUND])
+        return Counter(_WORD.findall(" ".join(lines[row - 1] for row in rows)))
+
+
+def _by_head(lines: Sequence[str], known: Set[int]) -> Mapping[str, Sequence[int]]:
+    """The rows but for those that are known, by what stands there without its layout."""
+    rows: defaultdict[str, list[int]] = defaultdict(list)
+    for row, line in enumerate(lines, start=1):
+        if row not in known:
+            rows[_LAYOUT.sub("", line)].append(row)
+    return rows
 
 
 @cache

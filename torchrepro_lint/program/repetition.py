@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "is_left_to_the_callers",
+    "is_left_unused",
     "is_never_run",
     "is_of_a_self_test",
     "is_run_elsewhere_alone",
@@ -79,6 +80,14 @@ def is_never_run(program: Program, site: Site) -> bool:
     """Whether a place is in functions or classes that no code of the project runs, and that are not for others."""
     found = _ways_to(program, site)
     return bool(found) and all(_is_unused(program, way) for way in found)
+
+
+def is_left_unused(program: Program, site: Site) -> bool:
+    """Whether a place is in such functions or classes of a file that is in use. One that no file imports may be new,
+    and what is to import it yet to be written.
+    """
+    is_in_use = program.imports.is_imported(site.path) or site.path in _programs(program)
+    return is_in_use and is_never_run(program, site)
 
 
 def only_evaluates(program: Program, site: Site) -> bool:

@@ -20,7 +20,7 @@ from torchrepro_lint.program.for_others import (
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import (
     is_left_to_the_callers,
-    is_never_run,
+    is_left_unused,
     is_of_a_self_test,
     is_run_elsewhere_alone,
     left_to_strict,
@@ -70,7 +70,7 @@ class Rule(ABC):
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
-        and the project does not run, and in functions and classes that nothing of the project mentions.
+        and the project does not run, and in functions and classes of a file in use that nothing mentions.
         """
         if fix is not None and (
             any(_is_left_alone(program, edit.path) for edit in fix.edits) or is_of_a_self_test(program, site)
@@ -81,7 +81,7 @@ class Rule(ABC):
             seldom_matters
             or is_no_longer_used(program, site.path)
             or is_run_elsewhere_alone(program, site)
-            or is_never_run(program, site)
+            or is_left_unused(program, site)
         )
         return Finding(
             self.code,

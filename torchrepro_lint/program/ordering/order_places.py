@@ -82,8 +82,14 @@ def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterat
 def made_longer(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterator[tree.Name]:
     """The targets below that make longer what a name is given unsorted: `names += glob("*.jpg")`."""
     parents = parents_of(program.ev, facts)
+    function = parents.function(target)
+    added_to = program.ev.of_text(
+        ("added-to", id(facts), id(function), target.id), lambda: _added_to(parents, target.id, function)
+    )
+    if not any(use.site > target.site for use in added_to):
+        return
     scope = scope_around(program, facts, target)
-    below = [use for use in parents.names_in(target.id, parents.function(target)) if use.site > target.site]
+    below = [use for use in parents.names_in(target.id, function) if use.site > target.site]
     order = _orders(parents, scope, target.id).get(parents.statement(target)) if target.id in scope.bindings else None
     for use in below:
         match parents.of(use):
@@ -92,6 +98,15 @@ def made_longer(program: Program, facts: ModuleFacts, target: tree.Name) -> Iter
                 reaching, _ = scope.reaching(target.id, site)
                 if any(one.order == order for one in reaching) and not any(sorts(parents, one) for one in between):
                     yield use
+
+
+def _added_to(parents: Parents, name: str, function: Node | None) -> tuple[tree.Name, ...]:
+    """The targets of `names += ...` in a function, or in the file for None."""
+    return tuple(
+        use
+        for use in parents.names_in(name, function)
+        if isinstance(above := parents.of(use), tree.AugAssign) and above.op == "+" and above.target is use
+    )
 
 
 def _is_bound_anew(program: Program, facts: ModuleFacts, scope: Scope, target: tree.Name, use: tree.Name) -> bool:
