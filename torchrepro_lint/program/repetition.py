@@ -83,11 +83,10 @@ def is_never_run(program: Program, site: Site) -> bool:
 
 
 def is_left_unused(program: Program, site: Site) -> bool:
-    """Whether a place is in such functions or classes of a file that is in use. One that no file imports may be new,
-    and what is to import it yet to be written.
+    """Whether a place is in such functions or classes of a file that another one imports. In one that none does, what
+    is to call them may be yet to be written.
     """
-    is_in_use = program.imports.is_imported(site.path) or site.path in _programs(program)
-    return is_in_use and is_never_run(program, site)
+    return program.imports.is_imported(site.path) and is_never_run(program, site)
 
 
 def only_evaluates(program: Program, site: Site) -> bool:

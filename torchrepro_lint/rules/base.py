@@ -70,7 +70,7 @@ class Rule(ABC):
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
-        and the project does not run, and in functions and classes of a file in use that nothing mentions.
+        and the project does not run, and in what nothing mentions of a file that others import.
         """
         if fix is not None and (
             any(_is_left_alone(program, edit.path) for edit in fix.edits) or is_of_a_self_test(program, site)
