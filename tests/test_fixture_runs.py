@@ -47,6 +47,11 @@ def and_the_faults(fixture: Fixture) -> Fixture:
     return replace(fixture, claims=(*fixture.claims, *faults(fixture)))
 
 
+def skip_without_what_it_needs(fixture: Fixture) -> None:
+    if fixture.missing:
+        pytest.skip(f"needs {', '.join(fixture.missing)}")
+
+
 def is_settled(rows: list[Row]) -> bool:
     """Whether all that a program claims of itself was seen, and every other claim could be judged."""
     own = read_fixture(rows[0].fixture.path).claims
@@ -92,8 +97,7 @@ def rows(request: pytest.FixtureRequest) -> dict[Path, list[Row]]:
 @pytest.mark.parametrize("fixture", EVERY, ids=lambda fixture: fixture.name)
 def test_the_claims_hold_on_the_cpu(fixture: Fixture, rows: dict[Path, list[Row]]) -> None:
     cpu_claims = [claim for claim in fixture.claims if claim.device != "cuda"]
-    if fixture.missing:
-        pytest.skip(f"needs {', '.join(fixture.missing)}")
+    skip_without_what_it_needs(fixture)
     verdicts = {row.claim: row.verdict for row in rows.get(fixture.path, []) if row.claim in fixture.claims}
     assert list(verdicts) == cpu_claims
     for claim, verdict in verdicts.items():
@@ -111,8 +115,7 @@ def test_the_fault_is_gone_after_the_fix(fixture: Fixture, rows: dict[Path, list
     assert fixture.twin is not None
     (twin,) = find_fixtures([fixture.twin])
     gone = faults(twin)
-    if fixture.missing:
-        pytest.skip(f"needs {', '.join(fixture.missing)}")
+    skip_without_what_it_needs(fixture)
     if not gone:
         pytest.skip("; ".join(claim.text for claim in fixture.claims))
     verdicts = [row.verdict for row in rows.get(twin.path, []) if row.claim in gone]

@@ -62,10 +62,10 @@ def find_place(document: Document, call: cst.Call, own_turns: Set[tuple[int, int
     if not chain:
         return Declined(_ONE_LINE)
     chain.reverse()
-    repeating = {id(loop) for loop in document.loops(call) if document.span(loop) not in own_turns}
-    within = [one for one in document.loops(call) if id(one) in repeating]
+    loops = [loop for loop in document.loops(call) if document.span(loop) not in own_turns]
+    repeating = {id(loop) for loop in loops}
     outermost = next((statement for _, statement in chain if id(statement) in repeating), None)
-    if any(_is_of_each_turn(document, call, one) for one in within if one is not outermost):
+    if any(_is_of_each_turn(document, call, loop) for loop in loops if loop is not outermost):
         return Declined(
             "the turns of a loop make loaders of several data sets, which would share one generator: pass each its own"
         )

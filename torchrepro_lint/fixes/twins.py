@@ -102,9 +102,9 @@ class _Pages:
         self._filled = cache(lambda path, written: [row for row, line in enumerate(written(path), 1) if line.strip()])
         self._heads: dict[tuple[Path, bool], Mapping[str, Sequence[int]]] = {}
 
-    def statement(self, path: Path, first: int, last: int) -> str:
+    def statement(self, path: Path, first: int, last: int, written: _Lines | None = None) -> str:
         """What stands in rows of a file, without its layout."""
-        return _LAYOUT.sub("", "".join(self.lines(path)[first - 1 : last]))
+        return _LAYOUT.sub("", "".join((written or self.lines)(path)[first - 1 : last]))
 
     def rows(self, edit: Edit) -> range:
         """The rows of a file that an edit changes."""
@@ -122,17 +122,14 @@ class _Pages:
         """
         path, (first, last) = one.location.path, _rows(one)
         written = self._without_parts if of_any_part else self.lines
-        lines = written(path)
-
-        def statement(row: int) -> str:
-            return _LAYOUT.sub("", "".join(lines[row - 1 : row + last - first]))
-
-        head, wanted = _LAYOUT.sub("", lines[first - 1]), statement(first)
+        head, wanted = (self.statement(path, first, end, written) for end in (first, last))
         if (path, of_any_part) not in self._heads:
-            self._heads[path, of_any_part] = _by_head(lines, known[path])
+            self._heads[path, of_any_part] = _by_head(written(path), known[path])
+        beside = ((row, row + last - first) for row in self._heads[path, of_any_part].get(head, ()))
         return any(
-            statement(row) == wanted and self._are_alike((path, first, last), (path, row, row + last - first), written)
-            for row in self._heads[path, of_any_part].get(head, ())
+            self.statement(path, *rows, written) == wanted
+            and self._are_alike((path, first, last), (path, *rows), written)
+            for rows in beside
         )
 
     def _are_alike(self, one: _Place, other: _Place, written: _Lines | None = None) -> bool:

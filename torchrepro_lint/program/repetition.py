@@ -83,8 +83,8 @@ def is_never_run(program: Program, site: Site) -> bool:
 
 
 def is_left_unused(program: Program, site: Site) -> bool:
-    """Whether a place is in such functions or classes of a file that another one imports. In one that none does, what
-    is to call them may be yet to be written.
+    """Whether a place is in functions or classes that nothing runs, of a file that another one imports. Where none
+    imports the file, what is to call them may be yet to be written.
     """
     return program.imports.is_imported(site.path) and is_never_run(program, site)
 

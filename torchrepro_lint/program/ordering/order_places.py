@@ -86,24 +86,23 @@ def made_longer(program: Program, facts: ModuleFacts, target: tree.Name) -> Iter
     added_to = program.ev.of_text(
         ("added-to", id(facts), id(function), target.id), lambda: _added_to(parents, target.id, function)
     )
-    if not any(use.site > target.site for use in added_to):
-        return
+    later = [(longer, site) for longer, site in added_to if longer.site > target.site]
     scope = scope_around(program, facts, target)
+    if not later or target.id not in scope.bindings:
+        return
+    order = _orders(parents, scope, target.id).get(parents.statement(target))
     below = [use for use in parents.names_in(target.id, function) if use.site > target.site]
-    order = _orders(parents, scope, target.id).get(parents.statement(target)) if target.id in scope.bindings else None
-    for use in below:
-        match parents.of(use):
-            case tree.AugAssign(site=site, target=longer, op="+") if longer is use and order is not None:
-                between = (one for one in below if one.site < site)
-                reaching, _ = scope.reaching(target.id, site)
-                if any(one.order == order for one in reaching) and not any(sorts(parents, one) for one in between):
-                    yield use
+    for longer, site in later if order is not None else ():
+        between = (one for one in below if one.site < site)
+        reaching, _ = scope.reaching(target.id, site)
+        if any(one.order == order for one in reaching) and not any(sorts(parents, one) for one in between):
+            yield longer
 
 
-def _added_to(parents: Parents, name: str, function: Node | None) -> tuple[tree.Name, ...]:
-    """The targets of `names += ...` in a function, or in the file for None."""
+def _added_to(parents: Parents, name: str, function: Node | None) -> tuple[tuple[tree.Name, int], ...]:
+    """The targets of `names += ...` in a function, or in the file for None, each with the site of its statement."""
     return tuple(
-        use
+        (use, above.site)
         for use in parents.names_in(name, function)
         if isinstance(above := parents.of(use), tree.AugAssign) and above.op == "+" and above.target is use
     )

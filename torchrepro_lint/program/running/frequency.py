@@ -49,6 +49,7 @@ from torchrepro_lint.program.running.training_hooks import is_named_by_a_configu
 from torchrepro_lint.program.running.turns import (
     Turns,
     goes_on_training,
+    is_of_one_turn,
     steps_what_it_is_given,
     trains_in_turn,
     turns_of,
@@ -186,7 +187,7 @@ def repetitions_on(program: Program, way: Way, *, makes: bool = True) -> Iterato
                 yield Settled.KEPT
                 return
             loop = loops.get(branch)
-            if loop is None or arm != "body" or _is_of_one_turn(waypoint, loop):
+            if loop is None or arm != "body" or is_of_one_turn(waypoint, loop):
                 continue
             if makes and _is_of_its_own(program, way, index, loop):
                 continue
@@ -273,41 +274,10 @@ def turns_of_its_own(program: Program, facts: ModuleFacts, scope: Scope, site: i
     return tuple(
         loop.site
         for loop in around
-        if _is_of_one_turn(way[0], loop)
+        if is_of_one_turn(way[0], loop)
         or _is_of_its_own(program, way, 0, loop)
         or turns_of(program, way, 0, loop) in apart
     )
-
-
-def _is_of_one_turn(waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
-    """Whether a loop has one turn, `for epoch in [args.epoch]`, or reaches a place in exactly one of its turns, that in
-    which its key has a constant value: `for phase, options in datasets.items(): if phase == "train"`.
-    """
-    match waypoint.scope.behind(loop.iter) if isinstance(loop, tree.For) else None:
-        case tree.Display(items=(only,)) if not isinstance(only, tree.Starred):
-            return True
-    match loop:
-        case tree.For(target=target, iter=tree.Call(func=tree.Attribute(attr="items" | "keys"), args=())):
-            keys = target.items[:1] if isinstance(target, tree.Display) else (target,)
-        case tree.For(target=target, iter=tree.Display(items=items)) if _are_different(items):
-            keys = (target,)
-        case _:
-            return False
-    names = {key.id for key in keys if isinstance(key, tree.Name)}
-    inside = False
-    for branch, arm in waypoint.path:
-        match waypoint.scope.branches.get(branch):
-            case tree.If(
-                test=tree.Compare(left=tree.Name(id=name), ops=("==",), comparators=(tree.Const(value=str()),))
-            ) if inside and arm == "then" and name in names:
-                return True
-        inside = inside or branch == loop.site
-    return False
-
-
-def _are_different(items: Sequence[tree.Expr]) -> bool:
-    values = [item.value for item in items if isinstance(item, tree.Const)]
-    return len(set(values)) == len(items)
 
 
 def _is_of_its_own(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Final, TypeAlias
 
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Turns",
     "goes_on_training",
+    "is_of_one_turn",
     "may_train",
     "says_run",
     "steps_what_it_is_given",
@@ -142,6 +143,37 @@ def steps_what_it_is_given(scope: Scope) -> bool:
     made |= {store.target.attr for store in scope.stores if isinstance(store.target, tree.Attribute)}
     stepped = (stepped_optimizer(call) for call, _ in scope.calls)
     return any(name is not None and name not in made for name in stepped)
+
+
+def is_of_one_turn(waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
+    """Whether a loop has one turn, `for epoch in [args.epoch]`, or reaches a place in exactly one of its turns, that in
+    which its key has a constant value: `for phase, options in datasets.items(): if phase == "train"`.
+    """
+    match waypoint.scope.behind(loop.iter) if isinstance(loop, tree.For) else None:
+        case tree.Display(items=(only,)) if not isinstance(only, tree.Starred):
+            return True
+    match loop:
+        case tree.For(target=target, iter=tree.Call(func=tree.Attribute(attr="items" | "keys"), args=())):
+            keys = target.items[:1] if isinstance(target, tree.Display) else (target,)
+        case tree.For(target=target, iter=tree.Display(items=items)) if _are_different(items):
+            keys = (target,)
+        case _:
+            return False
+    names = {key.id for key in keys if isinstance(key, tree.Name)}
+    inside = False
+    for branch, arm in waypoint.path:
+        match waypoint.scope.branches.get(branch):
+            case tree.If(
+                test=tree.Compare(left=tree.Name(id=name), ops=("==",), comparators=(tree.Const(value=str()),))
+            ) if inside and arm == "then" and name in names:
+                return True
+        inside = inside or branch == loop.site
+    return False
+
+
+def _are_different(items: Sequence[tree.Expr]) -> bool:
+    values = [item.value for item in items if isinstance(item, tree.Const)]
+    return len(set(values)) == len(items)
 
 
 def _seeds_anew(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool:

@@ -44,7 +44,8 @@ _DESCRIBES: Final = frozenset(
 @dataclass(frozen=True, slots=True)
 class UnseededEnvironment:
     """The call that makes an environment, that samples an action, or that gives one to an algorithm which seeds it with
-    a seed of its own, in a program that seeds no such thing. `name` is the last name of what is called; the space.
+    a seed of its own, in a program that seeds no such thing. `name`: what is called, by its last name, or the space
+    that is sampled, as it is written.
     """
 
     site: Site

@@ -37,6 +37,12 @@ def is_seeded_before_each_pass(program: Program, facts: ModuleFacts, scope: Scop
     """Whether each use of the loader that a call in `scope` makes is in a loop below it, each turn of which seeds torch
     above the use, or hands the loader to a function that seeds torch first.
     """
+    return program.once(
+        ("seeded before each pass", facts.path, call.site), lambda: _are_seeded_first(program, facts, scope, call)
+    )
+
+
+def _are_seeded_first(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
     uses = _uses(program, facts, scope, call)
     if not uses:
         return False
