@@ -145,3 +145,150 @@ def test_a_file_that_nothing_imports_yet_is_looked_at(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text("import torch\ntorch.manual_seed(0)\nprint(torch.rand(1))\n")
     found = check([tmp_path], {"target_torch": ">=1.7"}).findings
     assert [one.location.start.row for one in found if one.code == "TRL101"] == [14, 18]
+
+
+def _rows(folder: Path, **settings: object) -> list[tuple[str, int]]:
+    found = check([folder], {"target_torch": ">=1.7", **settings}).findings
+    return [
+        (one.location.path.relative_to(folder).as_posix(), one.location.start.row)
+        for one in found
+        if one.code == "TRL101"
+    ]
+
+
+CLASS = LOADERS.partition("\n\ndef train_loader")[0]
+PROGRAM = f"""\
+{CLASS}
+
+def evaluation():
+    return DataLoader(Crops(), batch_size=2, num_workers=2)
+
+
+def main():
+    loader = DataLoader(Crops(), batch_size=2, num_workers=2)
+    for batch in loader:
+        print(batch)
+
+
+if __name__ == "__main__":
+    main()
+"""
+
+
+def test_a_function_of_a_program_whose_only_call_is_commented_out(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(PROGRAM.replace("    main()\n", "    main()\n    # evaluation()\n"))
+    assert _rows(tmp_path) == [("train.py", 18)]
+    assert _rows(tmp_path, profile="strict") == [("train.py", 14), ("train.py", 18)]
+    (tmp_path / "train.py").write_text(PROGRAM.replace("    main()\n", "    main()\n    evaluation()\n"))
+    assert _rows(tmp_path) == [("train.py", 14), ("train.py", 18)]
+
+
+def test_a_function_of_a_notebook_whose_only_call_is_commented_out(tmp_path: Path) -> None:
+    def write(call: str) -> None:
+        definition = "def evaluation():\n    return list(DataLoader(Crops(), batch_size=2, num_workers=2))\n"
+        cells = [CLASS, definition, f"{call}\nprint(len(Crops()))\n"]
+        made = [
+            {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": cell}
+            for cell in cells
+        ]
+        text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+        (tmp_path / "train.ipynb").write_text(text)
+
+    write("# evaluation()")
+    assert _rows(tmp_path) == []
+    assert len(_rows(tmp_path, profile="strict")) == 1
+    write("evaluation()")
+    assert len(_rows(tmp_path)) == 1
+
+
+MAKER = f"""\
+{CLASS}
+
+class Data:
+    def __init__(self):
+        self.loader = DataLoader(Crops(), batch_size=2, num_workers=2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "is_told"),
+    [
+        ("# data = Data()", False),
+        ("data = Data()", True),
+        ("data = globals()['Da' + 'ta']()", True),
+        ("kinds = {'data': Data}", True),
+        ("data = eval('Da' + 'ta')()", True),
+    ],
+)
+def test_a_class_that_is_imported_and_never_made(use: str, is_told: bool, tmp_path: Path) -> None:
+    (tmp_path / "data.py").write_text(MAKER)
+    (tmp_path / "train.py").write_text(f"import torch\nfrom data import Data\n\ntorch.manual_seed(0)\n{use}\n")
+    assert _rows(tmp_path) == ([("data.py", 15)] if is_told else [])
+    assert _rows(tmp_path, profile="strict") == [("data.py", 15)]
+
+
+@pytest.mark.parametrize(
+    ("bases", "above", "is_told"),
+    [
+        ("(Dataset)", "", False),
+        ("(luigi.Task)", "import luigi\n", True),
+        ("(Table)", "class Table:\n    def __init_subclass__(cls):\n        KINDS.append(cls)\n", True),
+        ("(Table)", "class Kinds(type):\n    pass\nclass Table(metaclass=Kinds):\n    pass\n", True),
+        ("(Base)", "import abc\nclass Base(metaclass=abc.ABCMeta):\n    pass\n", False),
+    ],
+)
+def test_a_class_that_its_base_finds(bases: str, above: str, is_told: bool, tmp_path: Path) -> None:
+    text = f"{CLASS}\n{above}\n{MAKER[len(CLASS) :].replace('Data:', f'Data{bases}:')}\nprint(Crops()[0])\n"
+    (tmp_path / "train.py").write_text(text)
+    assert bool(_rows(tmp_path)) is is_told
+    assert len(_rows(tmp_path, profile="strict")) == 1
+
+
+def test_a_second_copy_of_a_file_that_nobody_imports(tmp_path: Path) -> None:
+    (tmp_path / "utils" / "utils").mkdir(parents=True)
+    (tmp_path / "torchrepro-lint.toml").touch()
+    (tmp_path / "utils" / "data.py").write_text(MAKER)
+    (tmp_path / "utils" / "utils" / "data.py").write_text(MAKER)
+    (tmp_path / "train.py").write_text("from utils.data import Data\n\nfor batch in Data().loader:\n    print(batch)\n")
+    assert _rows(tmp_path) == [("utils/data.py", 15)]
+    (tmp_path / "utils" / "utils" / "data.py").write_text(MAKER.replace("Data:", "Other:"))
+    assert _rows(tmp_path) == [("utils/data.py", 15), ("utils/utils/data.py", 15)]
+
+
+READ = f"""\
+{CLASS}
+loader = DataLoader(Crops(), batch_size=2, num_workers=2)
+
+
+def train():
+    for batch in loader:
+        print(batch)
+
+
+def evaluate(loader):
+    print(len(loader))
+
+
+"""
+
+
+@pytest.mark.parametrize(
+    ("use", "is_told"),
+    [
+        ("# train()\nevaluate([])\n", False),
+        ("train()\nevaluate([])\n", True),
+        ("evaluate(loader)\n", True),
+        ("evaluate(globals()['loader'])\n", True),
+    ],
+)
+def test_a_loader_that_is_read_in_a_function_that_nothing_calls(use: str, is_told: bool, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(READ + use)
+    assert _rows(tmp_path) == ([("train.py", 12)] if is_told else [])
+    assert _rows(tmp_path, profile="strict") == [("train.py", 12)]
+
+
+def test_a_loader_that_another_file_reads(tmp_path: Path) -> None:
+    (tmp_path / "torchrepro-lint.toml").touch()
+    (tmp_path / "data.py").write_text(READ)
+    (tmp_path / "other.py").write_text("import data\n\nfor batch in data.loader:\n    print(batch)\n")
+    assert _rows(tmp_path) == [("data.py", 12)]

@@ -119,7 +119,7 @@ def test_a_staged_file_that_the_settings_exclude_is_passed_over(repository: Repo
 
 
 def test_a_staged_notebook_is_judged(repository: Repository, write) -> None:
-    write({"notebooks/a.ipynb": notebook("import sys\nsys.path.insert(0, '..')", LOADER)})
+    write({"notebooks/a.ipynb": notebook("import sys\nsys.path.insert(0, '..')", LOADER, "build_loader(None)")})
     repository.git("add", "notebooks")
     result = repository.hook()
     assert result.returncode == 1

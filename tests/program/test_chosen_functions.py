@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
+from torchrepro_lint.engine import check
 from torchrepro_lint.program.running.ways import never_together, ways
 
 FUNCTIONS = "import argparse, sys\ndef first():\n    print('first')\ndef second():\n    print('second')\n"
@@ -58,3 +59,43 @@ def test_of_a_table_one_function_runs(tmp_path: Path, text: str, is_chosen: bool
         if scope.name == name
     )
     assert never_together(first, second) is is_chosen
+
+
+PARSES = """\
+import argparse
+import random
+import numpy as np
+import torch
+
+torch.manual_seed(0)
+def train(args):
+    print({draw})
+parser = argparse.ArgumentParser()
+commands = parser.add_subparsers()
+commands.add_parser('train').set_defaults(func=train)
+args = parser.parse_args()
+args.func(args)
+"""
+
+
+def test_each_program_calls_the_handlers_of_its_own_parser(tmp_path: Path) -> None:
+    (tmp_path / "torchrepro-lint.toml").touch()
+    (tmp_path / "first.py").write_text(PARSES.format(draw="random.random()"))
+    (tmp_path / "second.py").write_text(PARSES.format(draw="np.random.rand()"))
+    found = [one for one in check([tmp_path]).findings if one.code == "TRL502" and one.location.path.name == "first.py"]
+    assert ["`random` is" in one.message or "random.random" in one.message for one in found] == [True]
+    assert not any("numpy" in one.message.lower() for one in found)
+
+
+def test_a_handler_in_a_file_of_commands(tmp_path: Path) -> None:
+    commands = "def train(args):\n    print('b')\ndef register(parsers):\n    parsers.set_defaults(func=train)\n"
+    main = (
+        "import argparse\nfrom commands import register\nparser = argparse.ArgumentParser()\nregister(parser)\n"
+        "args = parser.parse_args()\nargs.func(args)\n"
+    )
+    program = program_of(tmp_path, {"main.py": main, "commands.py": commands})
+    facts = program.facts(tmp_path / "commands.py")
+    assert facts is not None
+    scope = next(scope for scope in facts.walk_scopes() if scope.name == "train")
+    ends = {way[-1].facts.path.name for way in ways(program.ev, facts, scope, scope.calls[0][0].site)}
+    assert ends == {"main.py"}

@@ -47,6 +47,25 @@ CASES = {
         {"INSTALL.md": "pip install torchvision==0.13.1 \\\n    torch==1.12.1+cu113 -f https://x/torch_stable.html"},
         "==1.12.1",
     ),
+    "the commands of a Makefile": (
+        {
+            "tools/Makefile": "all:\n\t# conda install torch==1.1\n\tconda install -y pytorch==1.12.0 torchvision -c pytorch\n"
+        },
+        "==1.12.0",
+    ),
+    "the commands of a script": (
+        {"install.sh": "pip install torch==1.7.1 numpy\n", "README.md": "torch 1.9"},
+        "==1.7.1",
+    ),
+    "the image of a container": (
+        {"docker/Dockerfile": "FROM pytorch/pytorch:1.12.1-cuda11.3-cudnn8-runtime\nRUN pip install numpy\n"},
+        "==1.12.1",
+    ),
+    "requirements before a container": (
+        {"Dockerfile": "FROM pytorch/pytorch:1.12.1-cuda11.3-cudnn8-runtime\n", "requirements.txt": "torch==2.1.0\n"},
+        "==2.1.0",
+    ),
+    "another image": ({"Dockerfile": "FROM python:3.8\n# pip install torch==1.2\n"}, None),
     "a command without a version": ({"README.md": "pip install torch torchvision==0.7\n\nWe used torch==1.2."}, None),
     "a list in the README": ({"README.md": "# Needs\n* Python3.6.9\n* pytorch1.2.0\n* numpy1.16.4\n"}, ">=1.2.0"),
     "a list with a limit": (

@@ -63,6 +63,7 @@ NameTable = Literal[
     "wants_fresh_numbers",
     "entry",
     "finds_anything",
+    "finds_subclasses",
     "tables_nothing",
     "own_table",
     "shows_arguments",

@@ -30,6 +30,7 @@ __all__ = [
     "is_of_its_package",
     "is_one_of_many",
     "is_put_aside",
+    "is_second_copy",
     "shows_or_measures",
 ]
 
@@ -158,6 +159,29 @@ def is_copied(program: Program, path: Path, *, by_licence: bool = True) -> bool:
         return True
     folders = path.relative_to(program.root).parts[:-1]
     return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in _above(folders))
+
+
+def is_second_copy(program: Program, path: Path) -> bool:
+    """Whether a file that no other imports defines what another file of its name defines, and that one is imported."""
+    if program.imports.is_imported(path):
+        return False
+    named = program.once("files by name", lambda: _files_by_name(program))
+    others = [one for one in named[path.name] if one != path and program.imports.is_imported(one)]
+    defined = _definitions(program, path) if others else frozenset()
+    return bool(defined) and any(defined == _definitions(program, one) for one in others)
+
+
+def _files_by_name(program: Program) -> dict[str, list[Path]]:
+    found: dict[str, list[Path]] = {}
+    for path in program.project.files:
+        found.setdefault(path.name, []).append(path)
+    return found
+
+
+def _definitions(program: Program, path: Path) -> frozenset[str]:
+    """The names of the functions and classes that a file defines at its top level."""
+    facts = program.facts(path)
+    return frozenset() if facts is None else frozenset(one.name for one in facts.scope.children)
 
 
 def is_from_elsewhere(program: Program, path: Path, *, by_licence: bool = True) -> bool:

@@ -17,15 +17,19 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere
+from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere, is_second_copy
 from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
+from torchrepro_lint.program.running.never_read import uses_of_a_module_name
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
 from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
@@ -41,6 +45,7 @@ __all__ = [
     "is_left_unused",
     "is_never_run",
     "is_of_a_self_test",
+    "is_read_unused",
     "is_run_elsewhere_alone",
     "is_run_seed",
     "left_to_strict",
@@ -83,10 +88,22 @@ def is_never_run(program: Program, site: Site) -> bool:
 
 
 def is_left_unused(program: Program, site: Site) -> bool:
-    """Whether a place is in functions or classes that nothing runs, of a file that another one imports. Where none
-    imports the file, what is to call them may be yet to be written.
+    """Whether a place is in functions or classes that nothing runs, of a file that another one imports, that is run as
+    a program itself, or that is the second copy of one that is imported. Of any other file that only defines, what is
+    to call it may be yet to be written.
     """
-    return program.imports.is_imported(site.path) and is_never_run(program, site)
+    is_settled = (
+        program.imports.is_imported(site.path) or site.path in _programs(program) or is_second_copy(program, site.path)
+    )
+    return is_settled and is_never_run(program, site)
+
+
+def is_read_unused(program: Program, facts: ModuleFacts, made: tree.Expr) -> bool:
+    """Whether what an expression makes at the top level of a file is read, and only in functions that nothing runs."""
+    uses = uses_of_a_module_name(program, facts, made)
+    return bool(uses) and all(
+        scope.parent is not None and _is_unused_definition(program, facts, scope) for _, scope in uses or ()
+    )
 
 
 def only_evaluates(program: Program, site: Site) -> bool:
@@ -205,9 +222,13 @@ def _is_unused(program: Program, way: Way) -> bool:
     others.
     """
     first = way[-1]
-    if first.scope.parent is None or is_for_others(program, first.facts.path):
+    return first.scope.parent is not None and _is_unused_definition(program, first.facts, first.scope)
+
+
+def _is_unused_definition(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    if is_for_others(program, facts.path):
         return False
-    return is_left_over(program, first.facts, first.scope) or is_in_unused_method(program, first.facts, first.scope)
+    return is_left_over(program, facts, scope) or is_in_unused_method(program, facts, scope)
 
 
 def _all_are_elsewhere(program: Program, wishes: list[Evidence | None], places: tuple[Way, ...]) -> bool:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import replace
 from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import is_read_unused
 from torchrepro_lint.program.running.never_read import is_given_up, is_never_read, uses_of_its_name
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
 from torchrepro_lint.program.workers.loaders import Loader
@@ -45,6 +47,8 @@ class LoaderRule(Rule):
             ):
                 continue
             finding = self.of_site(program, loaders)
+            if finding is not None and is_read_unused(program, first.facts, first.call):
+                finding = replace(finding, left_to_strict=())
             if finding is not None:
                 yield self.cause_of(first, finding), finding
 

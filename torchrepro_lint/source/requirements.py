@@ -27,13 +27,16 @@ Declared = tuple[tuple[str, ...], str]
 ENVIRONMENTS = ("environment*.y*ml", "env.y*ml", "conda*.y*ml")
 #: The files in which projects say how to install what they need.
 READMES = ("README*", "INSTALL*")
+#: The files whose commands install what a project needs, and the folders in which they are looked for.
+_INSTALLING = ("Dockerfile*", "*.dockerfile", "Makefile", "*install*.sh", "*setup*.sh", "*env*.sh")
+_INSTALLING_IN = (".", "docker", "tools", "scripts")
 
 
 def declared_torch(root: Path) -> Declared | None:
     """The alternatives that the metadata at `root` admits, and the file that says so; None where none does.
 
     What says most exactly what is installed speaks first: an exact pin in a main requirements file, then a lock file,
-    then the project's own declaration, then what describes an environment, then the README.
+    then the project's own declaration, then what describes an environment, then what installs it, then the README.
     """
     main = _main(root)
     for path in main:
@@ -71,6 +74,9 @@ def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Pat
     for folder in (root, root / "requirements"):
         for pattern in ("*requirements*.txt", "*.txt" if folder != root else "*requirements*.in"):
             yield from ((path, _requirements_lines) for path in _matching(folder, pattern))
+    for place in _INSTALLING_IN:
+        for pattern in _INSTALLING:
+            yield from ((path, _commands) for path in _matching(root / place, pattern))
     for pattern in READMES:
         yield from ((path, _instructions) for path in _matching(root, pattern))
 
@@ -255,8 +261,8 @@ def _environment(path: Path) -> Iterator[str]:
 
 _INSTALL = re.compile(r"\b(?:pip3?|conda|mamba|micromamba)\s+install\s(?P<packages>[^\n`;&|]*)")
 _INSTALLED = re.compile(r"""(?<![\w.-])(?:py)?torch\s?(?P<how>={1,3}|>=|~=)\s?(?P<version>\d+(?:\.\d+)*)""")
-
-
+#: The image of PyTorch from which a container is made (hub.docker.com/r/pytorch/pytorch: tags begin with the version).
+_IMAGE = re.compile(r"(?mi)^[ \t]*FROM[ \t]+(?:--\S+[ \t]+)?(?:[\w.-]+/)?pytorch/pytorch:v?(\d+\.\d+(?:\.\d+)?)")
 #: What a README lists among its requirements: `- PyTorch (>= 1.1.0)`, `* [PyTorch 1.3+](https://pytorch.org)`.
 _LISTED = re.compile(
     r"""^[ \t]*(?:[-*+]|\d+[.)])[ \t]+[`*\[]*(?:py)?torch[`*]*(?:\](?:\([^)\n]*\))?)?[ \t]*[:=(,]?[ \t]*
@@ -279,17 +285,31 @@ def _instructions(path: Path) -> Iterator[str]:
     project was tried.
     """
     text = text_of(path)
-    found = False
+    found = list(_installed(text))
+    yield from found
+    for listed in () if found else (list(_LISTED.finditer(text)) or _STATED.finditer(text)):
+        how = listed["how"] if listed["how"] in ("==", "~=") else ">="
+        yield f"torch{how}{listed['version']}"
+
+
+def _commands(path: Path) -> Iterator[str]:
+    """The versions of torch that a script or Makefile installs, and that of the image from which a container is made:
+    `FROM pytorch/pytorch:1.12.1-cuda11.3-cudnn8-runtime`.
+    """
+    text = re.sub(r"(?m)^\s*#.*$", "", text_of(path))
+    for image in _IMAGE.finditer(text):
+        yield f"torch=={image[1]}" if image[1].count(".") > 1 else f"torch=={image[1]}.*"
+    yield from _installed(text)
+
+
+def _installed(text: str) -> Iterator[str]:
+    """The versions of torch in the commands of a text that install packages."""
     for command in _INSTALL.finditer(text.replace("\\\n", " ")):
         for installed in _INSTALLED.finditer(command["packages"]):
             how, version = installed["how"].replace("===", "=="), installed["version"]
             if how == "=":
                 how, version = "==", version if version.count(".") > 1 else f"{version}.*"
-            found = True
             yield f"torch{how}{version}"
-    for listed in () if found else (list(_LISTED.finditer(text)) or _STATED.finditer(text)):
-        how = listed["how"] if listed["how"] in ("==", "~=") else ">="
-        yield f"torch{how}{listed['version']}"
 
 
 def _table(table: Any, *keys: str) -> Mapping[str, Any]:

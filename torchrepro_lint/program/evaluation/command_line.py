@@ -40,7 +40,8 @@ __all__ = ["choices_of", "defaults_of", "handlers_of", "is_assigned", "is_never_
 #: How many files are asked for the declarations of an option, or for its handlers. Where more may have them, nothing is
 #: known of it.
 MAX_FILES = 12
-_PARSERS = frozenset({"argparse.ArgumentParser.parse_args", "argparse.ArgumentParser.parse_known_args"})
+_PARSING = ("parse_args", "parse_known_args")
+_PARSERS = frozenset(f"argparse.ArgumentParser.{name}" for name in _PARSING)
 _SEVERAL = ("+", "*")
 _HANDLERS = (FunctionValue, MethodValue, ClassValue, Partial)
 
@@ -71,16 +72,19 @@ def _choices(ev: Evaluator, parsed_in: Path, name: str) -> Values:
 
 def handlers_of(ev: Evaluator, arguments: ExternalObject, name: str) -> Values:
     """The functions and classes that `arguments.name` can be: those of `set_defaults(name=train)` for one command or
-    another, since the user can give a text only.
+    another, since the user can give a text only. Files that parse a command line of their own are other programs.
     """
     if arguments.site is None:
         return NOTHING
-    return ev.remembered(("handlers", name), lambda: frozenset(_handlers(ev, name)), NOTHING)
+    path = arguments.site.path
+    return ev.remembered(("handlers", path, name), lambda: frozenset(_handlers(ev, path, name)), NOTHING)
 
 
-def _handlers(ev: Evaluator, name: str) -> Iterator[Value]:
+def _handlers(ev: Evaluator, parsed_in: Path, name: str) -> Iterator[Value]:
     spelt = set(ev.project.containing(name))
-    files = [path for path in ev.project.containing("set_defaults") if path in spelt]
+    others = {path for name in _PARSING for path in ev.project.containing(name)} - {parsed_in}
+    setting = [path for path in ev.project.containing("set_defaults") if path in spelt]
+    files = [path for path in setting if path not in others] or setting
     for path in files if len(files) <= MAX_FILES else ():
         facts = ev.project.facts(path)
         for scope in facts.walk_scopes() if facts is not None else ():

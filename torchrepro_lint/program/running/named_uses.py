@@ -14,9 +14,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.evaluation.classes import external_bases, mro
+from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.modules import folder_of
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.mentions import LOADING, SCRIPT, mentions_of
@@ -66,15 +69,15 @@ def is_named_by(
 
 def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     """Whether neither code that runs nor a configuration mentions the function or class around a scope, while something
-    else of that module is used, or a program in sight loads it and nothing asks for it by name: it was left there. So
-    is a module that only defines, and that no file imports, beside programs.
+    else of that module is used, or a program in sight loads the module: it was left there. To import the name is no
+    use of it. So is a module that only defines, and that no file imports, beside programs.
     """
     users = _users_of(program, facts, _outermost(scope))
     if users is None or _is_used(program, users):
         return False
     if is_named_by_a_configuration(program.ev, facts, _outermost(scope).name):
         return False
-    if any(one.path == facts.path for one in entry_points(program)) or _is_loaded_unasked(program, facts, scope):
+    if _is_loaded_unused(program, facts):
         return True
     if not program.imports.is_imported(facts.path) and any(entry_points(program)) and _only_defines(facts):
         return True  # a module that no file imports, beside programs
@@ -94,19 +97,10 @@ def _only_defines(facts: ModuleFacts) -> bool:
     )
 
 
-def _is_loaded_unasked(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether a program in sight loads the module of a definition, and no module imports it by name but that of a
-    package, which only hands its names on. One that does, without a use, is where somebody chooses by hand.
-    """
-    above, name = program.imports.above(facts.path), _outermost(scope).name
-    if all(one.path not in above for one in entry_points(program)):
-        return False
-    return not any(
-        isinstance(binding.node, tree.ImportFrom)
-        for path in above
-        if path.name != "__init__.py" and (other := program.facts(path)) is not None
-        for binding in other.scope.bindings.get(name, ())
-    )
+def _is_loaded_unused(program: Program, facts: ModuleFacts) -> bool:
+    """Whether a program in sight loads the module of a definition, whether or not it imports the name."""
+    above = program.imports.above(facts.path)
+    return any(one.path in above for one in entry_points(program))
 
 
 def _is_of_use(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
@@ -134,6 +128,8 @@ def _find_users(program: Program, facts: ModuleFacts, outermost: Scope) -> _User
     definition = outermost.node
     if not isinstance(definition, (tree.FunctionDef, tree.ClassDef)) or program.is_test(facts.path):
         return None
+    if isinstance(definition, tree.ClassDef) and _is_found_by_its_base(program, facts, definition):
+        return None
     loaded: set[Path] = set()
     scripts: set[Path] = set()
     pending: list[_Definition] = [(facts.path, definition.name)]
@@ -157,11 +153,34 @@ def _find_users(program: Program, facts: ModuleFacts, outermost: Scope) -> _User
     return _Users(frozenset(loaded), frozenset(scripts), frozenset(seen))
 
 
-def _starts_a_program(program: Program, path: Path, name: str) -> bool:
-    """Whether a function that nothing mentions is called from outside."""
-    if any(one.path == path and one.called == name for one in entry_points(program)):
+def _is_found_by_its_base(program: Program, facts: ModuleFacts, definition: tree.ClassDef) -> bool:
+    """Whether what a class derives from may find it: a library's base that keeps a table of what derives from it
+    (`luigi.Task`), or one of the project's with a metaclass of its own or `__init_subclass__`.
+    """
+    value = ClassValue(definition, program.ev.module_frame(facts))
+    is_found = function_words("finds_subclasses").fullmatch
+    if any(is_found(name) is not None for name in external_bases(program.ev, value)):
         return True
-    return function_words("entry").fullmatch(name) is not None
+    own = [one.node for one in mro(program.ev, value) if isinstance(one, ClassValue)]
+    return any(_is_told_of_subclasses(node) for node in own)
+
+
+def _is_told_of_subclasses(node: tree.ClassDef) -> bool:
+    if any(arg.keyword == "metaclass" and not _is_abstract(arg.value) for arg in node.bases):
+        return True
+    return any(isinstance(one, tree.FunctionDef) and one.name == "__init_subclass__" for one in node.body)
+
+
+def _is_abstract(metaclass: tree.Expr) -> bool:
+    return (dotted_name(metaclass) or "").rpartition(".")[2] == "ABCMeta"
+
+
+def _starts_a_program(program: Program, path: Path, name: str) -> bool:
+    """Whether a function that nothing mentions is called from outside: by a console script, or by its name, unless its
+    file is run as a program itself, whose own code then calls what is to run.
+    """
+    starts = [one.called for one in entry_points(program) if one.path == path]
+    return name in starts or (None not in starts and function_words("entry").fullmatch(name) is not None)
 
 
 def _mentioning(program: Program, user: Path, home: Path, name: str) -> Iterator[str]:

@@ -18,7 +18,14 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_given_up", "is_never_read", "is_only_rearranged", "is_read_nowhere", "uses_of_its_name"]
+__all__ = [
+    "is_given_up",
+    "is_never_read",
+    "is_only_rearranged",
+    "is_read_nowhere",
+    "uses_of_a_module_name",
+    "uses_of_its_name",
+]
 
 #: What may read any name of the place where it is called.
 _TABLES: Final = frozenset({"globals", "locals", "vars", "eval", "exec"})
@@ -52,15 +59,27 @@ def is_read_nowhere(program: Program, facts: ModuleFacts, made: tree.Expr) -> bo
     """Whether an expression gives its value to one name at the top level of a file, which is read neither there nor in
     a file that imports it: `global_rng = random.Random()` in a copy of a file of helpers.
     """
+    return uses_of_a_module_name(program, facts, made) == []
+
+
+def uses_of_a_module_name(
+    program: Program, facts: ModuleFacts, made: tree.Expr
+) -> list[tuple[tree.Name, Scope]] | None:
+    """Where the name at the top level of a file is read that an expression is given to, each with the scope around it;
+    None where it is given to none, or where another file may read that.
+    """
     parents = parents_of(program.ev, facts)
     target = parents.target_of(made)
     if not isinstance(target, tree.Name) or _scope_around(facts, parents, made).node is not None:
-        return False
-    if parents.reads(target.id) or _reads_a_table(parents) or "__all__" in parents.names:
-        return False
+        return None
+    if _reads_a_table(parents) or "__all__" in parents.names:
+        return None
     mentioning = set(program.project.matching(any_word((target.id,)))) - {facts.path}
     importing = program.imports.importers(facts.path) if mentioning else ()
-    return not any(path in mentioning or program.project.holds(path, _OF_ALL) for path in importing)
+    if any(path in mentioning or program.project.holds(path, _OF_ALL) for path in importing):
+        return None
+    uses = [(use, _scope_around(facts, parents, use)) for use in parents.reads(target.id)]
+    return [(use, scope) for use, scope in uses if scope.binder(target.id) in (None, facts.scope)]
 
 
 def is_only_rearranged(ev: Evaluator, facts: ModuleFacts, made: tree.Expr) -> bool:
