@@ -13,6 +13,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base, mro
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
@@ -250,8 +251,10 @@ def _makes_a_model(
     if called_name(call.func) in method_words("starts_anew"):
         return True
     frame = frame_without_callers(ev, facts, scope)
-    is_of_another = (not trusts and _is_for_what_is_given(scope, call)) or (not copies and _is_of_a_copy(scope, call))
-    if any(_is_model(ev, value) for value in ev.values(call, frame)) and not is_of_another:
+    made = [value for value in ev.values(call, frame) if _is_model(ev, value)]
+    if not trusts and _is_for_what_is_given(scope, call):
+        made = [value for value in made if _has_weights_of_its_own(value)]
+    if made and (copies or not _is_of_a_copy(scope, call)):
         passing = method_words("same_module") | method_words("same_module", "with_a_function")
         return called_name(call.func) not in passing
     entered = [one for value in ev.values(call.func, frame) for one in _entered(ev, value)]
@@ -298,6 +301,11 @@ def _is_for_what_is_given(scope: Scope, call: tree.Call) -> bool:
     return bool(names) and all(
         (bindings := scope.bindings.get(name)) and all(one.kind == "param" for one in bindings) for name in names
     )
+
+
+def _has_weights_of_its_own(value: Value) -> bool:
+    """Whether a value is a layer of torch that draws its first weights: what it is given says their sizes."""
+    return isinstance(value, ExternalObject) and any(effect.rng == "torch" for effect in rng_effects(value.name))
 
 
 def _any(answers: Iterable[bool | None]) -> bool | None:
