@@ -42,6 +42,8 @@ NameTable = Literal[
     "is_a_run",
     "is_a_collection",
     "is_an_environment",
+    "names_an_environment",
+    "chooses_actions",
     "tells",
     "split_or_sampler",
     "repeats_a_run",

@@ -20,6 +20,7 @@ from torchrepro_lint.program.running.named_uses import is_left_over
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.seeds.asked_form import Thing, asks_form_alone
+from torchrepro_lint.program.seeds.demonstrations import is_demonstrated, is_only_demonstrated
 from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
@@ -51,6 +52,7 @@ class UnseededEnvironment:
     site: Site
     kind: Literal["environment", "space", "algorithm"]
     name: str = ""
+    is_shown: bool = False
 
 
 def unseeded_environments(program: Program) -> Iterator[UnseededEnvironment]:
@@ -69,7 +71,8 @@ def _environments(program: Program) -> Iterator[UnseededEnvironment]:
             continue  # what is made may be one of these
         if _passes_a_seed(one) or _is_looked_at_alone(program, one) or is_left_over(program, one.facts, one.scope):
             continue
-        yield UnseededEnvironment(one.site, "environment")
+        shown = is_only_demonstrated(program, one.facts, one.scope, one.call)
+        yield UnseededEnvironment(one.site, "environment", is_shown=shown)
 
 
 def _algorithms(program: Program) -> Iterator[UnseededEnvironment]:
@@ -107,7 +110,8 @@ def _samplings(program: Program, facts: ModuleFacts) -> Iterator[UnseededEnviron
                 case tree.Attribute(attr="sample", value=tree.Attribute(attr="action_space") as space) if not call.args:
                     made = Thing(call, facts, scope)
                     if not is_left_over(program, facts, scope) and not asks_form_alone(program, made):
-                        yield UnseededEnvironment(Site(facts.path, call.site), "space", dotted_name(space) or "")
+                        shown = is_demonstrated(program, facts, scope, call)
+                        yield UnseededEnvironment(Site(facts.path, call.site), "space", dotted_name(space) or "", shown)
 
 
 def _may_be_seeded(program: Program, path: Path, words: Literal["seeds_environments", "seeds_spaces"]) -> bool:

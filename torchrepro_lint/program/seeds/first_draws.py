@@ -12,6 +12,7 @@ from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.run_places import loaders_of
+from torchrepro_lint.program.seeds.demonstrations import is_of_a_demonstration
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.shown_draws import is_only_shown
@@ -42,6 +43,8 @@ def first_draw(
         if kept is None or draw.event.site in left_out or any(link.site in beyond for link in draw.event.chain):
             continue
         if rng != "torch" and is_only_shown(program, draw.event):
+            continue
+        if is_of_a_demonstration(program, draw.event):
             continue
         if not beside or any(not are_of_different_runs(program.ev, run.entry, one, draw.event) for one in beside):
             return replace(draw, event=kept), kept.chain

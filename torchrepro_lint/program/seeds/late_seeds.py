@@ -15,6 +15,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.partings import one_comes_before
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.seeds.demonstrations import is_of_a_demonstration
 from torchrepro_lint.program.seeds.earlier_cells import is_over_before
 from torchrepro_lint.program.seeds.first_weights import built_at, draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
@@ -119,6 +120,8 @@ def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
     if function_words("split_or_sampler").fullmatch(last_part(event.name)) or is_unused_default(run, event):
         return None
     if is_of_a_module_alone(run, event) or is_over_before(run.program, event, seed.event.site):
+        return None
+    if is_of_a_demonstration(run.program, event):
         return None
     kept = kept_draw(run, event)
     return replace(step, event=kept) if kept is not None else None

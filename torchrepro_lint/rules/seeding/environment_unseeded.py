@@ -56,6 +56,9 @@ Not reported
       environment itself: it may draw from a generator that the program seeds.
     - Further samples of the same space in a file: the trace of the first names them, and the `strict` profile reports
       each.
+    - Random actions that show what an environment is like, beside a training: what comes of them is printed or plotted,
+      and the environment is reset before an agent plays. Also an environment that is made for that alone. Both are
+      reported in the `strict` profile only.
     - Actions of which nothing but the form is asked: `len(env.action_space.sample())`, `env.action_space.sample() * 0`.
     - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
       profile only.
@@ -100,4 +103,7 @@ class EnvironmentUnseeded(Rule):
             fix, declined = environment_seed_fix(program, one) if program.is_asked(one.site.path) else (None, None)
             message = _MESSAGES[one.kind].format(name=one.name)
             cause = (one.site.path, one.name) if one.kind == "space" and one.name else None
-            yield cause, self.finding(program, one.site, message, fix=fix, declined=declined)
+            yield (
+                cause,
+                self.finding(program, one.site, message, fix=fix, declined=declined, seldom_matters=one.is_shown),
+            )

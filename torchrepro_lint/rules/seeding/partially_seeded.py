@@ -72,7 +72,8 @@ Not reported
       others and does not keep (TRL305).
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
     - Draws that no result depends on, such as a port, the name of a run, first weights that trained ones replace, or
-      which results a loop prints or a function shows (`visualize`, `plot_samples`).
+      which results a loop prints or a function shows (`visualize`, `plot_samples`), random actions that show what an
+      environment is like, and what is replaced before anything reads it.
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
       followed.
     - Splits (TRL202, TRL209).

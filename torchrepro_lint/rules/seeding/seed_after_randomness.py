@@ -51,6 +51,8 @@ Not reported
     - Splits and samplers (TRL202, TRL209).
     - Draws that no result depends on, such as a part of the path of a folder that the same function makes; the default
       of a parameter that each call in the program is given.
+    - Random actions that show what an environment is like: what comes of them is printed or plotted, and the
+      environment is reset before an agent plays. What is replaced before anything reads it.
     - A number that is drawn for a seed, and put into a configuration under that name.
     - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed.
     - What a cell of a notebook draws, if no cell uses it from the seed on.
