@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.knowledge.function_words import function_words
@@ -26,6 +27,7 @@ from torchrepro_lint.program.ops.dropout_rates import is_of_a_layer, may_drop
 from torchrepro_lint.program.ops.regions import is_without_grad
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.entry_path import EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING
 from torchrepro_lint.program.running.guards import Place, place_of
@@ -67,11 +69,30 @@ def unswitched_evaluations(program: Program) -> Iterator[Evaluation]:
             continue
         switched = switched_models(run)
         for one in (*_evaluations(run), *_calls_of_models(run)) if switched is not None else ():
+            if not run.trains and _is_to_draw(run, one.site):
+                continue
             if not switched:
                 found.setdefault(one.site, one)
             elif one.site not in found and are_left(run, one.chain, switched):
                 found[one.site] = replace(one, switched=tuple(dict.fromkeys(each.name for each in switched)))
     yield from (found[site] for site in program.asked_in_order(found))
+
+
+def _is_to_draw(run: EntryRun, site: Site) -> bool:
+    """Whether the function that calls a model puts it into training mode itself, `model.train()`: in a program that
+    trains nothing that is there so that its dropout draws.
+    """
+    called = call_at(run.program.ev, site)
+    model = dotted_name(called.call.func) if called is not None else None
+    if called is None or model is None:
+        return False
+    scope = called.scope
+    while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
+        scope = scope.parent
+    return any(
+        isinstance(call.func, tree.Attribute) and call.func.attr == "train" and dotted_name(call.func.value) == model
+        for call, _ in scope.calls
+    )
 
 
 _TRAINER = re.compile(rb"Trainer")
