@@ -151,7 +151,7 @@ def test_a_fix_that_leaves_its_finding_is_told_from_those_beside_it(write) -> No
                     finding = dataclasses.replace(finding, fix=dataclasses.replace(finding.fix, edits=(edit,)))
                 yield finding
 
-    result = fix([root], toolkit=toolkit(Stubborn("TRL101", "bad-word", "bad", "good")))
+    result = fix([root], {"unsafe_fixes": True}, toolkit=toolkit(Stubborn("TRL101", "bad-word", "bad", "good")))
     assert (root / "a.py").read_text() == "import torch\ngood\nbad  # never\ngood\n"
     assert [one.fix_declined for one in result.report.findings] == ["the finding would stay"]
     assert len(result.fixed) == 2
@@ -190,7 +190,7 @@ def test_a_bad_fix_is_sought_where_its_fault_shows(write) -> None:
                 yield finding
 
     root = write({f"m{number}.py": "import torch\nbad\n" for number in range(16)})
-    result = fix([root], toolkit=toolkit(Stubborn("TRL101", "bad-word", "bad", "fine")))
+    result = fix([root], {"unsafe_fixes": True}, toolkit=toolkit(Stubborn("TRL101", "bad-word", "bad", "fine")))
     assert [one.finding.location.path.name for one in result.rejected] == ["m7.py"]
     assert len(result.fixed) == 15
     # The first look, one at all fixes, and one at those of the other files.

@@ -42,7 +42,7 @@ class SomeWords(WordRule):
         pytest.param("while x:\n    if y:\n        bad\n        break\n    bad  # hard\nx = bad\n", 1, id="in a loop"),
         pytest.param("match x:\n    case 1:\n        bad\n    case _:\n        bad  # hard\n", 0, id="cases"),
         pytest.param("if x == 1:\n    bad\nif x == 2:\n    bad  # hard\n", 0, id="other values of one name"),
-        pytest.param("if x == 1:\n    bad\ndef g(x):\n    if x == 2:\n        bad  # hard\n", 1, id="another name"),
+        pytest.param("if x == 1:\n    bad\ndef g(x):\n    if x == 2:\n        y = bad  # hard\n", 1, id="another name"),
         pytest.param("try:\n    bad\nexcept E:\n    bad  # hard\n", 1, id="no if"),
     ],
 )
@@ -50,7 +50,7 @@ class SomeWords(WordRule):
 def test_arms(program: str, fixed: int, in_function: bool, write) -> None:
     text = f"import torch\ndef f():\n{indent(program, '    ')}" if in_function else f"import torch\n{program}"
     root = write({"a.py": text})
-    result = fix([root], toolkit=toolkit(SomeWords("TRL101", "bad-word", "bad", "good")))
+    result = fix([root], {"unsafe_fixes": True}, toolkit=toolkit(SomeWords("TRL101", "bad-word", "bad", "good")))
     assert len(result.fixed) == fixed
     assert (root / "a.py").read_text().count("good") == fixed
     assert {one.reason for one in result.rejected} == (

@@ -17,7 +17,8 @@ late_imports.py       what it imports itself, in a file that imports torch in it
 init_body.py          edits of a worker init function that exists; init_parameter.py gives it a parameter
 generators.py         finds a generator, or a name for one; placement.py says where, generator_lines.py writes it
 above_arms.py         where one serves the loaders of several arms
-to_be_read.py         what nobody would merge unread
+to_be_read.py         what nobody would merge unread; early_samples.py and other_orders.py: what a generator leaves;
+                      listings_beside.py: what `sorted` does
 offsets.py            by how much the seeds of a file differ; used_up.py: which loaders nothing is used beside
 made_names.py         what a call makes, after the names around it
 generator_attribute.py the generator that an object keeps, where its loader is made again and again
@@ -34,6 +35,7 @@ rank_expression.py    the rank, where it is part of the seed; also rank_terms.py
 The edits:
 arguments.py          adds keyword arguments to a call; passed_arguments.py reads those that it passes
 imports.py            imports; import_layout.py and import_sections.py place them, unused_imports.py removes them
-apply.py              applies edits, and chooses fixes that are compatible; arms.py and twins.py: which belong together
+apply.py              applies edits, and chooses fixes that are compatible
+arms.py               which of them belong together; also twins.py (files_alike.py says where a copy may be)
 verified.py           whether the resulting text can be trusted
 """

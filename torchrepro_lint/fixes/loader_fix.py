@@ -15,6 +15,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of, function_of
+from torchrepro_lint.fixes.early_samples import are_drawn_unseeded
 from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import several_at, torch_seed_of
@@ -152,7 +153,8 @@ def loader_fix(
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = other_homes(program, path) if init and not also_seeds else frozenset()
-    return Fix(plan.applicability, message, plan.edits, after), None
+    is_half = wanted == ["generator"] and are_drawn_unseeded(program, loader)
+    return Fix(Applicability.UNSAFE if is_half else plan.applicability, message, plan.edits, after), None
 
 
 def needs_a_rewrite(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, since: str) -> bool:

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Sequence
-from functools import cache
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
-from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.fixes.brackets import bracket_of
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
-from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.fixes.listings_beside import keeps_order, leaves_another_listing, list_around, listing_words
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -46,8 +44,8 @@ def sort_fix(
     The fix is safe for elements that are known to be `comparable`, unless they come `lazy` and are consumed as they
     come: sorting has to wait for their end; and unless the function lists the same again, other than at the sites
     `sorted_too`, and keeps that order: the items of the two lists may belong together; nor where the folder that is
-    listed is taken by its position from a listing that stays as it is. `by_name`: they are directory entries, which
-    sort by their names only.
+    listed is taken by its position from a listing that stays as it is, or another listing beside it keeps its order.
+    `by_name`: they are directory entries, which sort by their names only.
     """
     document = document_of(program, site.path)
     node = document.node_at(*program.parsed(site.path).span(site.number), cst.BaseExpression)
@@ -61,12 +59,13 @@ def sort_fix(
     if not nodes:
         return None, "`with` opens the listing, and something other than a loop reads it"
     edits = [edit for one in nodes for edit in _around(document, one, key)]
-    waits = lazy and not all(_list_around(document, one) or _display_around(document, one) for one in nodes)
+    waits = lazy and not all(list_around(document, one) or _display_around(document, one) for one in nodes)
     is_safe = (
         comparable
         and not waits
         and not _is_listed_again(program, document, node, sorted_too)
         and not _is_in_a_listed_folder(program, document, node, sorted_too)
+        and not leaves_another_listing(document, node, _spans_here(program, document, sorted_too))
     )
     return Fix(Applicability.SAFE if is_safe else Applicability.UNSAFE, "Sort it", tuple(edits)), None
 
@@ -79,7 +78,7 @@ def _is_listed_again(
     others = [
         one
         for one in document.nodes(cst.Call, function)
-        if one is not node and document.function(one) is function and _keeps_order(document, one)
+        if one is not node and document.function(one) is function and keeps_order(document, one)
         if _LAYOUT.sub("", document.text_of(one)) == text
     ]
     if not others:
@@ -109,33 +108,10 @@ def _is_in_a_listed_folder(
     spans = _spans_here(program, document, sorted_too)
     for call in document.nodes(cst.Call, document.function(node)):
         assign, called = document.parent(call), document.text_of(call.func).rpartition(".")[2]
-        if called in _listing_words() and isinstance(assign, cst.Assign) and document.span(call) not in spans:
+        if called in listing_words() and isinstance(assign, cst.Assign) and document.span(call) not in spans:
             targets = {one.target.value for one in assign.targets if isinstance(one.target, cst.Name)}
             if not names.isdisjoint(targets):
                 return True
-    return False
-
-
-@cache
-def _listing_words() -> frozenset[str]:
-    """The last parts of the names of what lists a directory."""
-    return frozenset().union(*(last_parts(ordering_names("listings", key)) for key in ("names", "lazy", "methods")))
-
-
-def _keeps_order(document: Document, call: cst.Call) -> bool:
-    """Whether what a call returns is given a name that nothing sorts, or is gone through by what fills a list."""
-    outer = document.parent(call)
-    while isinstance(outer, cst.Arg) and _list_around(document, call) is not None:
-        call = cst.ensure_type(document.parent(outer), cst.Call)
-        outer = document.parent(call)
-    match outer:
-        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name(value=name))]):
-            around = document.text_of(document.function(call) or document.module)
-            return not re.search(rf"\b{name}\.sort\(|sorted\({name}\b", around)
-        case cst.CompFor():
-            return isinstance(document.parent(outer), cst.ListComp)
-        case cst.For():
-            return ".append(" in document.text_of(outer.body)
     return False
 
 
@@ -159,7 +135,7 @@ def _around(document: Document, node: cst.BaseExpression, key: str) -> list[Edit
             document.replacement(whole[0], inner[0], "sorted("),
             document.replacement(inner[1], whole[1], f"{key})"),
         ]
-    call = _list_around(document, node)
+    call = list_around(document, node)
     if call is None:
         start, end = document.span(node)
         if (broken := _broken_around(document, node, key)) is not None:
@@ -258,24 +234,10 @@ def _loops_over(document: Document, item: cst.WithItem) -> list[cst.BaseExpressi
     uses = [use for use in document.nodes(cst.Name, block.body) if use.value == name.value]
     holders = [document.parent(use) for use in uses]
     loops = [
-        (isinstance(holder, (cst.For, cst.CompFor)) and holder.iter is use) or _list_around(document, use) is not None
+        (isinstance(holder, (cst.For, cst.CompFor)) and holder.iter is use) or list_around(document, use) is not None
         for use, holder in zip(uses, holders, strict=True)
     ]
     return list(uses) if all(loops) else []
-
-
-def _list_around(document: Document, node: cst.BaseExpression) -> cst.Call | None:
-    """The call `list(node)`."""
-    argument = document.parent(node)
-    call = document.parent(argument) if isinstance(argument, cst.Arg) else None
-    if (
-        isinstance(call, cst.Call)
-        and isinstance(call.func, cst.Name)
-        and call.func.value == "list"
-        and len(call.args) == 1
-    ):
-        return call
-    return None
 
 
 def _display_around(document: Document, node: cst.BaseExpression) -> cst.List | None:

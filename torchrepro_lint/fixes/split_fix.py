@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Fix
+from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
@@ -15,6 +15,7 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings, why_no_generator
+from torchrepro_lint.fixes.other_orders import leaves_the_other_order
 from torchrepro_lint.fixes.passed_arguments import given, replace_argument
 from torchrepro_lint.fixes.program_seed import seed_around
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
@@ -76,7 +77,9 @@ def generator_fix(
     )
     if isinstance(plan, Declined):
         return None, plan.reason
-    return Fix(plan.applicability, "Pass a seeded generator", plan.edits), None
+    is_half = not is_split and leaves_the_other_order(program, call.site)
+    applicability = Applicability.UNSAFE if is_half else plan.applicability
+    return Fix(applicability, "Pass a seeded generator", plan.edits), None
 
 
 def _is_dealt_out(document: Document, sampler: cst.Call) -> bool:

@@ -4,8 +4,9 @@
     loader = DataLoader(images, shuffle=True)  # fixed       loader = DataLoader(images, shuffle=True)  # cannot be
 
 They are fixed alike or not at all: who compares the copies would take the difference for one that was meant. In one
-file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files; and
-of listings also where the names differ in the part of the data: `test_files = os.listdir(test_folder)`.
+file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files, and
+of a switch in any file; and in one file, of listings also where the names differ in the part of the data:
+`test_files = os.listdir(test_folder)`.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from torchrepro_lint.diagnostics import Applicability, Edit, Finding
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.source.text import split_lines
 
-__all__ = ["COPY_IS_LEFT", "FIXED_OTHERWISE", "TWIN_IS_LEFT", "unlike_twins"]
+__all__ = ["COPY_ELSEWHERE", "COPY_IS_LEFT", "FIXED_OTHERWISE", "TWIN_IS_LEFT", "unlike_twins"]
 
 TWIN_IS_LEFT = "a copy of these lines has the same finding, which cannot be fixed: they would differ"
 COPY_IS_LEFT = "a copy of these lines in the file needs no fix, and would differ from them: change both"
+COPY_ELSEWHERE = "a copy of these lines in another file needs no fix, and would differ from them: change both"
 FIXED_OTHERWISE = "a copy of these lines would be seeded with something else: they would differ"
 
 #: How many lines above and below a statement, blank ones aside, show what it is a copy of: those that a diff shows.
@@ -40,17 +42,29 @@ _WORD = re.compile(r"\w+")
 #: What is reported of splits and of what they are made from; of two loaders in the same words, one may be managed.
 _OF_DATA = ("TRL202", "TRL207", "TRL208", "TRL209")
 _LISTING = "TRL207"
-_LAYOUT = re.compile(r"\s+|,(?=\s*[)\]}])")
+#: What is reported of lines that scripts of one project copy from each other: loaders, samplers, listings, switches.
+_OF_SCRIPTS = ("TRL201", "TRL202", "TRL207", "TRL301")
+#: Of these, where a copy in which nothing is found counts as well: a loader or a listing of a file that nothing runs,
+#: or that only an evaluation does, is seldom compared.
+_SWITCH = "TRL301"
+#: What does not count in a statement: its layout, and comments at the ends of its lines.
+_LAYOUT = re.compile(r"#[^\n\r\"']*$|\s+|,(?=\s*[)\]}])", re.MULTILINE)
+_COMMENT = re.compile(r"#[^\"']*$")
 #: The rows of a statement, and what gives the lines of a file.
 _Place: TypeAlias = tuple[Path, int, int]
 _Lines: TypeAlias = Callable[[Path], Sequence[str]]
+#: Gives the other files in use of the project of a file that hold a line.
+Holding: TypeAlias = Callable[[Path, str], Sequence[Path]]
 
 
 def unlike_twins(
-    fixed: Sequence[Finding], left: Sequence[Finding], text: Callable[[Path], str]
+    fixed: Sequence[Finding],
+    left: Sequence[Finding],
+    text: Callable[[Path], str],
+    holding: Holding = lambda path, line: (),
 ) -> list[tuple[Finding, str]]:
     """Those of the findings to be fixed of which a twin is left, or would be fixed with another seed, and why they are
-    to be left as well. `text` gives the Python text of a file.
+    to be left as well. `text` gives the Python text of a file, `holding` the files in which a copy may be.
     """
     pages = _Pages(text)
     groups: defaultdict[tuple[str, str], tuple[list[Finding], list[Finding]]] = defaultdict(lambda: ([], []))
@@ -64,7 +78,7 @@ def unlike_twins(
     for ours, others in groups.values():
         seeds = {id(one): _seeds(one) for one in ours}
         for one in ours:
-            if any(_counts_beside(one, other) and pages.are_copies(one, other) for other in others):
+            if any(_counts_beside(one, other, holding, pages) and pages.are_copies(one, other) for other in others):
                 found.append((one, TWIN_IS_LEFT))
             elif any(
                 one.location.path != other.location.path
@@ -75,6 +89,10 @@ def unlike_twins(
                 found.append((one, FIXED_OTHERWISE))
             elif one.code in _OF_DATA and pages.has_copy_besides(one, known, of_any_part=one.code == _LISTING):
                 found.append((one, COPY_IS_LEFT))
+            elif one.code == _SWITCH and any(
+                pages.has_copy_in(other, one, known) for other in holding(one.location.path, pages.first_line(one))
+            ):
+                found.append((one, COPY_ELSEWHERE))
     return found
 
 
@@ -120,17 +138,27 @@ class _Pages:
         """Whether the file of a finding has a copy of its statement in other rows than those that are known; with
         `of_any_part` also one for another part of the data.
         """
+        return self.has_copy_in(one.location.path, one, known, of_any_part=of_any_part)
+
+    def has_copy_in(
+        self, other: Path, one: Finding, known: Mapping[Path, Set[int]], *, of_any_part: bool = False
+    ) -> bool:
+        """The same of a file."""
         path, (first, last) = one.location.path, _rows(one)
         written = self._without_parts if of_any_part else self.lines
         head, wanted = (self.statement(path, first, end, written) for end in (first, last))
-        if (path, of_any_part) not in self._heads:
-            self._heads[path, of_any_part] = _by_head(written(path), known[path])
-        beside = ((row, row + last - first) for row in self._heads[path, of_any_part].get(head, ()))
+        if (other, of_any_part) not in self._heads:
+            self._heads[other, of_any_part] = _by_head(written(other), known.get(other, frozenset()))
+        beside = ((row, row + last - first) for row in self._heads[other, of_any_part].get(head, ()))
         return any(
-            self.statement(path, *rows, written) == wanted
-            and self._are_alike((path, first, last), (path, *rows), written)
+            self.statement(other, *rows, written) == wanted
+            and self._are_alike((path, first, last), (other, *rows), written)
             for rows in beside
         )
+
+    def first_line(self, one: Finding) -> str:
+        """What stands on the first row of the statement of a finding, without a comment."""
+        return _COMMENT.sub("", self.lines(one.location.path)[_rows(one)[0] - 1]).strip()
 
     def _are_alike(self, one: _Place, other: _Place, written: _Lines | None = None) -> bool:
         here, there = (self._around(*at, written or self.lines) for at in (one, other))
@@ -165,12 +193,15 @@ def _without_parts(line: str) -> str:
     return _parts().sub("", line)
 
 
-def _counts_beside(one: Finding, other: Finding) -> bool:
+def _counts_beside(one: Finding, other: Finding, holding: Holding, pages: _Pages) -> bool:
     """Whether a finding that is left is told apart from one that is fixed: not one whose fix is unsafe in another file,
-    as in a copy that was put aside.
+    but for those that scripts have of each other, in files that are in use.
     """
     is_unsafe = other.fix is not None and other.fix.applicability is not Applicability.SAFE
-    return not is_unsafe or one.location.path == other.location.path
+    path = other.location.path
+    if not is_unsafe or one.location.path == path:
+        return True
+    return one.code in _OF_SCRIPTS and path in holding(one.location.path, pages.first_line(one))
 
 
 def _rows(finding: Finding) -> tuple[int, int]:

@@ -13,7 +13,7 @@ from torchrepro_lint.program.word_index import any_word
 if TYPE_CHECKING:
     from torchrepro_lint.program.modules import Project
 
-__all__ = ["MAIN_GUARD", "files_of_tests"]
+__all__ = ["MAIN_GUARD", "files_of_tests", "is_named_like_a_test"]
 
 _NAME = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 _FOLDERS = frozenset({"test", "tests"})
@@ -34,9 +34,18 @@ def files_of_tests(project: Project) -> frozenset[Path]:
     return frozenset(path for path in project.files if _is_test_file(project, path))
 
 
+def is_named_like_a_test(root: Path, path: Path) -> bool:
+    """Whether a file of the project at `root` is a test by its own name or that of a folder, or evaluates a network."""
+    return _is_in_their_folder(root, path) or _NAME.fullmatch(path.name) is not None
+
+
+def _is_in_their_folder(root: Path, path: Path) -> bool:
+    folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
+    return not _FOLDERS.isdisjoint(folders)
+
+
 def _is_test_file(project: Project, path: Path) -> bool:
-    folders = path.relative_to(project.root).parts[:-1] if path.is_relative_to(project.root) else ()
-    if not _FOLDERS.isdisjoint(folders):
+    if _is_in_their_folder(project.root, path):
         return True
     return _NAME.fullmatch(path.name) is not None and not _is_an_evaluation(project, path)
 

@@ -28,6 +28,7 @@ __all__ = [
     "is_from_elsewhere",
     "is_no_longer_used",
     "is_of_its_package",
+    "is_out_of_use",
     "is_one_of_many",
     "is_put_aside",
     "is_second_copy",
@@ -95,6 +96,17 @@ def is_put_aside(program: Program, path: Path) -> bool:
     if not path.is_relative_to(program.root):
         return False
     return _is_old(program, path) or any(map(_ARCHIVE.fullmatch, _folders(program, path)))
+
+
+def is_out_of_use(root: Path, path: Path) -> bool:
+    """Whether a file of the project at `root`, by its name or that of a folder, was put aside, is code of others, or
+    documentation: nobody keeps it like the rest.
+    """
+    folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
+    patterns = (_OLD_FOLDER, _ARCHIVE, _COPIED, _DOCUMENTATION)
+    return _OLD_FILE.fullmatch(path.stem) is not None or any(
+        one.fullmatch(name) for one in patterns for name in folders
+    )
 
 
 def shows_or_measures(program: Program, path: Path) -> bool:

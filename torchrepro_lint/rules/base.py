@@ -24,6 +24,7 @@ from torchrepro_lint.program.repetition import (
     is_of_a_self_test,
     is_run_elsewhere_alone,
     left_to_strict,
+    only_evaluates,
 )
 from torchrepro_lint.program.running.reach import Link
 
@@ -65,15 +66,21 @@ class Rule(ABC):
         seldom_matters: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
-        in self-tests, in documentation, in programs that measure times, and in files that were put aside, downloaded
-        with a whole project, or copied from a library.
+        in self-tests, in programs that only evaluate, in documentation, in programs that measure times, and in files
+        that were put aside, downloaded with a whole project, or copied from a library.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
         and the project does not run, and in what nothing mentions of a file that others import.
         """
-        if fix is not None and (
-            any(_is_left_alone(program, edit.path) for edit in fix.edits) or is_of_a_self_test(program, site)
+        if (
+            fix is not None
+            and fix.applicability is Applicability.SAFE
+            and (
+                any(_is_left_alone(program, edit.path) for edit in fix.edits)
+                or is_of_a_self_test(program, site)
+                or only_evaluates(program, site)
+            )
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
         of_control = self.is_about_control if about_control is None else about_control

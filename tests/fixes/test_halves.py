@@ -1,0 +1,240 @@
+"""Fixes that would mend one half of something and leave the other as it is: they are unsafe, or none is made."""
+
+from __future__ import annotations
+
+import pytest
+
+from torchrepro_lint.diagnostics import Applicability, Finding
+from torchrepro_lint.engine import check
+from torchrepro_lint.fix_attempts import BESIDE_ONE_THAT_IS_LEFT
+from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.fixes.twins import COPY_ELSEWHERE, TWIN_IS_LEFT
+
+HEAD = """\
+import torch
+from torch.utils.data import DataLoader, RandomSampler, TensorDataset
+
+torch.manual_seed(3)
+data = TensorDataset(torch.arange(64.0))
+"""
+TRAINS = """
+for epoch in range(2):
+    for (batch,) in loader:
+        torch.nn.Linear(1, 1)(batch.unsqueeze(1)).sum().backward()
+"""
+
+
+def _safe(found: list[Finding], rule: str) -> list[str]:
+    """The files of the findings of a rule with a safe fix."""
+    return [
+        one.location.path.name
+        for one in found
+        if one.code == rule and one.fix is not None and one.fix.applicability is Applicability.SAFE
+    ]
+
+
+def _found(root) -> list[Finding]:
+    return list(check([root]).findings)
+
+
+#: How the function of the other file makes its loader, and whether the sampler's fix is safe beside it.
+ORDERS = {
+    "keeps the global order": ("DataLoader(data, shuffle=shuffle, **rest)  # generator=g", False),
+    "gets a generator as well": ("DataLoader(data, shuffle=shuffle, sampler=sampler)", True),
+    "never shuffles": ("DataLoader(data, sampler=sampler)", True),
+}
+
+
+@pytest.mark.parametrize(("made", "is_safe"), ORDERS.values(), ids=ORDERS)
+def test_a_sampler_in_one_arm_and_the_order_in_the_other(made: str, is_safe: bool, write) -> None:
+    text = f"""{HEAD}
+import sys
+
+from loaders import make
+
+sampler = RandomSampler(data) if len(sys.argv) > 1 else None
+loader = make(data, shuffle=True if sampler is None else False, sampler=sampler)
+{TRAINS}"""
+    parameters = "data, shuffle=True, **rest" if "rest" in made else "data, shuffle=True, sampler=None"
+    loaders = f"from torch.utils.data import DataLoader\n\n\ndef make({parameters}):\n    return {made}\n"
+    root = write({"pyproject.toml": "", "train.py": text, "loaders.py": loaders})
+    found = _found(root)
+    assert [one.code for one in found if one.location.path.name == "train.py"] == ["TRL202"]
+    assert _safe(found, "TRL202") == ["train.py"] * is_safe
+
+
+#: How samples are made above a loader of a program that seeds torch only later, and whether the loader's fix is safe.
+SAMPLES = {
+    "drawn": ("torch.rand(number, 1)", "make(64)", False),
+    "read": ("torch.load(number)", "make('samples.pt')", True),
+    "drawn in their class": ("torch.rand(number, 1)", "Samples(64).rows", False),
+}
+
+
+@pytest.mark.parametrize(("rows", "made", "is_safe"), SAMPLES.values(), ids=SAMPLES)
+def test_the_order_of_samples_that_are_drawn_before_the_seed(rows: str, made: str, is_safe: bool, write) -> None:
+    text = f"""\
+import argparse
+
+import torch
+from torch.utils.data import DataLoader
+
+
+def make(number):
+    return {rows}
+
+
+class Samples:
+    def __init__(self, number):
+        self.rows = make(number)
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=1)
+args = parser.parse_args()
+samples = {made}
+loader = DataLoader(samples, batch_size=4, shuffle=True)
+torch.manual_seed(args.seed)
+model = torch.nn.Linear(1, 1)
+for batch in loader:
+    model(batch).sum().backward()
+"""
+    root = write({"pyproject.toml": "", "train.py": text})
+    found = _found(root)
+    assert [one.code for one in found].count("TRL201") == 1
+    assert _safe(found, "TRL201") == ["train.py"] * is_safe
+
+
+LISTS = """\
+import os
+import random
+
+import torch
+
+random.seed(0)
+torch.manual_seed(0)
+
+
+def split(folder):
+    {}
+    random.shuffle(names)
+    return names[:4], names[4:]
+
+
+print(split("images"), torch.rand(1))
+"""
+#: What a function lists, and how many of these listings a safe fix sorts.
+LISTINGS = {
+    "one": ("names = os.listdir(folder)", 1),
+    "files that are given numbers for names": (
+        "for at, name in enumerate(os.listdir(folder)):\n"
+        "        os.rename(os.path.join(folder, name), os.path.join(folder, str(at)))\n"
+        "    names = os.listdir(folder)",
+        0,
+    ),
+    "in a loop over another, whose order decides as well": (
+        "names = []\n    for part in os.listdir(folder):\n        names = os.listdir(os.path.join(folder, part))\n"
+        "        random.shuffle(names)",
+        1,
+    ),
+    "beside one that makes a list": (
+        "others = os.listdir(folder + '/others')\n    print(others)\n    names = os.listdir(folder)",
+        0,
+    ),
+    "beside one that is counted": ("print(len(os.listdir(folder)))\n    names = os.listdir(folder)", 1),
+    "beside one that is sorted": (
+        "others = sorted(os.listdir(folder + '/others'))\n    print(others)\n    names = os.listdir(folder)",
+        1,
+    ),
+    "beside one that is sorted below": (
+        "others = [name for name in os.listdir(folder) if name]\n    others.sort()\n    names = os.listdir(folder)",
+        1,
+    ),
+    "beside files that are removed": (
+        "for name in os.listdir(folder):\n        os.remove(name)\n    names = os.listdir(folder)",
+        1,
+    ),
+}
+
+
+@pytest.mark.parametrize(("listed", "number"), LISTINGS.values(), ids=LISTINGS)
+def test_a_listing_beside_one_that_stays_unsorted(listed: str, number: int, write) -> None:
+    root = write({"pyproject.toml": "", "split.py": LISTS.format(listed)})
+    found = _found(root)
+    assert any(one.code == "TRL207" for one in found)
+    assert len(_safe(found, "TRL207")) == number
+
+
+SWITCHED = """\
+import os
+
+import numpy as np
+import torch
+import torch.backends.cudnn as cudnn
+
+{seed}
+
+
+def main(folder, device):
+    os.makedirs(folder, exist_ok=True)
+    print("device", device, "folder", folder)
+    cudnn.benchmark = True{comment}
+    model = torch.nn.Conv2d(3, 3, 3).to(device)
+    images = torch.rand(2, 3, 8, 8, device=device)
+    model(images).sum().backward()
+
+
+main("results", "cuda")
+"""
+SEEDS = "torch.manual_seed(1)\ncudnn.deterministic = True"
+COPIES = {
+    "a copy whose fix is unsafe": ("train_b.py", SEEDS, "  # faster", 0, TWIN_IS_LEFT),
+    "a copy without a finding": ("train_b.py", "print()", "", 0, COPY_ELSEWHERE),
+    "a copy that is fixed alike": ("train_b.py", SEEDS, "", 2, None),
+    "a copy that was put aside": ("train_old.py", "print()", "", 1, None),
+    "a copy of a test": ("tests/test_train.py", "print()", "", 1, None),
+}
+
+
+@pytest.mark.parametrize(("name", "seed", "comment", "fixed", "reason"), COPIES.values(), ids=COPIES)
+def test_a_copy_in_another_file(name: str, seed: str, comment: str, fixed: int, reason: str | None, write) -> None:
+    first = SWITCHED.format(seed=SEEDS, comment="")
+    root = write({"pyproject.toml": "", "train_a.py": first, name: SWITCHED.format(seed=seed, comment=comment)})
+    result = fix([root], {"select": ("TRL301",)})
+    assert len(result.changes) == fixed
+    assert {one.reason for one in result.rejected} == ({reason} if reason else set())
+
+
+BESIDE = f"""{HEAD}
+
+def first():
+    return DataLoader(data, batch_size=8, shuffle=True)
+
+
+def several(number):
+    {{several}}
+
+
+loader = first()
+print(*several(2))
+{TRAINS}"""
+LEFT = "return [DataLoader(data, batch_size=size, shuffle=True) for size in range(2, number)]"
+
+
+@pytest.mark.parametrize("unsafe", [False, True])
+def test_a_loader_beside_one_of_its_file_that_is_left(unsafe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": BESIDE.format(several=LEFT)})
+    override = {"unsafe_fixes": True} if unsafe else {}
+    result = fix([root], {"select": ("TRL201",), **override})
+    text = (root / "train.py").read_text("utf-8")
+    assert ("batch_size=8, shuffle=True, generator=" in text) == unsafe
+    assert [one.reason for one in result.rejected] == ([] if unsafe else [BESIDE_ONE_THAT_IS_LEFT])
+
+
+@pytest.mark.parametrize(("name", "is_safe"), [("train.py", True), ("evaluate.py", False)])
+def test_what_only_evaluates_is_left_to_a_person(name: str, is_safe: bool, write) -> None:
+    text = SWITCHED.format(seed=SEEDS, comment="")
+    if not is_safe:
+        text = text.replace(".sum().backward()", "")
+    root = write({"pyproject.toml": "", name: text})
+    assert _safe(_found(root), "TRL301") == [name] * is_safe

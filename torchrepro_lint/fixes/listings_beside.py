@@ -1,0 +1,96 @@
+"""Listings beside one that is sorted: who sees that one is takes the code around it for done.
+
+for at, name in enumerate(os.listdir(folder)):  # the machine decides which file gets which number
+    os.rename(os.path.join(folder, name), os.path.join(folder, f"{at}.png"))
+names = sorted(os.listdir(folder))
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from functools import cache
+
+import libcst as cst
+
+from torchrepro_lint.dotted import last_part, last_parts
+from torchrepro_lint.fixes.document import Document, dotted_name
+from torchrepro_lint.knowledge.ordering import ordering_names
+
+__all__ = ["keeps_order", "leaves_another_listing", "list_around", "listing_words"]
+
+
+@cache
+def listing_words() -> frozenset[str]:
+    """The last parts of the names of what lists a directory."""
+    return frozenset().union(*(last_parts(ordering_names("listings", key)) for key in ("names", "lazy", "methods")))
+
+
+def leaves_another_listing(
+    document: Document, node: cst.BaseExpression, sorted_too: Collection[tuple[int, int]]
+) -> bool:
+    """Whether the function around a listing, or else the code of the module itself, has another one, other than those
+    in the ranges `sorted_too`, that stays unsorted and keeps its order: in a list, in the numbers that a
+    loop gives to the names, or in the turns of a loop around the listing.
+    """
+    function = document.function(node)
+    around = set(map(id, document.ancestors(node)))
+    for call in document.nodes(cst.Call, function):
+        if call is node or document.function(call) is not function or document.span(call) in sorted_too:
+            continue
+        if last_part(dotted_name(call.func) or document.text_of(call.func)) not in listing_words():
+            continue
+        loop = document.parent(call)
+        if keeps_order(document, call) or (isinstance(loop, cst.For) and id(loop) in around):
+            return True
+    return False
+
+
+def keeps_order(document: Document, call: cst.Call) -> bool:
+    """Whether what a call returns is given a name that nothing sorts, is gone through by what fills a list, or gets
+    numbers in a loop.
+    """
+    outer = document.parent(call)
+    while isinstance(outer, cst.Arg) and list_around(document, call) is not None:
+        call = cst.ensure_type(document.parent(outer), cst.Call)
+        outer = document.parent(call)
+    numbers = document.parent(outer) if isinstance(outer, cst.Arg) else None
+    if isinstance(numbers, cst.Call) and document.text_of(numbers.func) == "enumerate":
+        return isinstance(document.parent(numbers), cst.For)
+    match outer:
+        case cst.Assign():
+            return not _is_sorted_below(document, call, _names(document, outer))
+        case cst.CompFor() if isinstance(document.parent(outer), cst.ListComp):
+            made = document.parent(cst.ensure_type(document.parent(outer), cst.ListComp))
+            return not (isinstance(made, cst.Assign) and _is_sorted_below(document, call, _names(document, made)))
+        case cst.For():
+            filled = re.findall(r"([\w.]+)\.append\(", document.text_of(outer.body))
+            return any(not _is_sorted_below(document, call, [name]) for name in filled)
+    return False
+
+
+def _names(document: Document, assign: cst.Assign) -> list[str]:
+    """What an assignment gives a value, as it is written."""
+    return [document.text_of(one.target) for one in assign.targets]
+
+
+def _is_sorted_below(document: Document, call: cst.Call, names: Sequence[str]) -> bool:
+    """Whether the function around a call, or else the module, sorts what has one of some names."""
+    around = document.text_of(document.function(call) or document.module)
+    return any(
+        re.search(rf"(?<![\w.]){re.escape(name)}\.sort\(|\bsorted\({re.escape(name)}\b", around) for name in names
+    )
+
+
+def list_around(document: Document, node: cst.BaseExpression) -> cst.Call | None:
+    """The call `list(node)`."""
+    argument = document.parent(node)
+    call = document.parent(argument) if isinstance(argument, cst.Arg) else None
+    if (
+        isinstance(call, cst.Call)
+        and isinstance(call.func, cst.Name)
+        and call.func.value == "list"
+        and len(call.args) == 1
+    ):
+        return call
+    return None
