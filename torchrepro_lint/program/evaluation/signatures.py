@@ -11,6 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
     Arguments,
     ClassValue,
     Constant,
@@ -32,6 +33,9 @@ def callable_with(ev: Evaluator, functions: Values, arguments: Arguments) -> Val
     if len(functions) < 2:
         return functions
     able = frozenset(value for value in functions if _can_take(ev, value, arguments))
+    if UNKNOWN in functions and arguments.open_keywords and arguments.keywords:
+        fitting = frozenset(value for value in able if not _is_for_others(ev, value, arguments))
+        able = fitting if any(isinstance(value, _JUDGED) for value in fitting) else able
     return able if any(isinstance(value, _JUDGED) for value in able) else functions
 
 
@@ -39,17 +43,41 @@ _JUDGED = (ClassValue, FunctionValue, MethodValue)
 
 
 def _can_take(ev: Evaluator, value: Value, arguments: Arguments) -> bool:
+    if value == Constant(None):  # what an import that failed left
+        return False
+    signatures = _signatures(ev, value)
+    return not signatures or any(_takes(function, arguments, receivers) for function, receivers in signatures)
+
+
+def _is_for_others(ev: Evaluator, value: Value, arguments: Arguments) -> bool:
+    """Whether a callable, one of those that an unknown name may mean, is not what a call is written for: it has none of
+    the keywords that are written there, but for its own `**`, and needs what only an unknown `**` could bring.
+    """
+    signatures = _signatures(ev, value)
+    return bool(signatures) and all(_lacks(function, arguments, receivers) for function, receivers in signatures)
+
+
+def _lacks(function: FunctionValue, arguments: Arguments, receivers: int) -> bool:
+    written = {name for name, _, _ in arguments.keywords}
+    if isinstance(function.node, tree.FunctionDef) and function.node.decorators:
+        return False
+    places = [param for param in function.node.params if param.kind == "positional"]
+    places = places[receivers + len(arguments.positional) :]
+    named = [*places, *(param for param in function.node.params if param.kind == "keyword")]
+    needs = not arguments.open_positional and any(param.default is None for param in named)
+    return needs and written.isdisjoint(param.name for param in named)
+
+
+def _signatures(ev: Evaluator, value: Value) -> list[tuple[FunctionValue, int]]:
+    """The functions that a call may run first, and how many arguments Python adds; none where that is not known."""
     match value:
         case FunctionValue():
-            return _takes(value, arguments, 0)
+            return [(value, 0)]
         case MethodValue(function=function):
-            return _takes(function, arguments, 1)
+            return [(function, 1)]
         case ClassValue():
-            inits = _inits(ev, value)
-            return not inits or any(_takes(init, arguments, 1) for init in inits)
-        case Constant(value=None):  # what an import that failed left
-            return False
-    return True
+            return [(init, 1) for init in _inits(ev, value)]
+    return []
 
 
 def _inits(ev: Evaluator, cls: ClassValue) -> list[FunctionValue]:
