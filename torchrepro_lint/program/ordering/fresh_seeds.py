@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 from itertools import takewhile
 from operator import is_not
@@ -13,26 +14,29 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.calls import known_calls, known_packages
+from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import (
     ClassValue,
     External,
     ExternalObject,
     FunctionValue,
     MemberOf,
+    Site,
     Value,
 )
 from torchrepro_lint.program.ordering.generators import GENERATOR
 from torchrepro_lint.program.running.blocks import expressions_in
+from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import block_of
-from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["is_seeded_for"]
+__all__ = ["is_seeded_for", "is_seeded_for_its_callers"]
 
 #: What may draw from torch's generator: its functions, layers and their first weights, loaders and samplers.
 _DRAWS: Final = re.compile(
@@ -62,6 +66,38 @@ def is_seeded_for(program: Program, call: KnownCall) -> bool:
         for way in ways(program.ev, one.frame.facts, one.frame.scope, one.site.number)
         for waypoint in way
     )
+
+
+def is_seeded_for_its_callers(program: Program, call: KnownCall) -> bool:
+    """Whether on each way to the call some function is called right after torch is seeded, as far as the block there
+    shows, and nothing that it runs before the call draws from torch, but for the function of the call itself.
+    """
+    leading = ways(program.ev, call.facts, call.scope, call.site.number)
+    return 0 < len(leading) <= MAX_WAYS and all(_is_seeded_on(program, call, way) for way in leading)
+
+
+def _is_seeded_on(program: Program, call: KnownCall, way: Way) -> bool:
+    for index, waypoint in enumerate(way[1:], start=1):
+        outer = waypoint.scope.call_at(waypoint.site)
+        if outer is None or (index > 1 and _draws_before(program, way[index - 1])):
+            return False
+        frame = frame_without_callers(program.ev, waypoint.facts, waypoint.scope)
+        if is_seeded_for(program, replace(call, call=outer, frame=frame)):
+            return True
+    return False
+
+
+def _draws_before(program: Program, waypoint: Waypoint) -> bool:
+    """Whether a function may draw from torch before it comes to a place in it."""
+    frame = frame_without_callers(program.ev, waypoint.facts, waypoint.scope)
+    arms = dict(waypoint.path)
+    for call, path in waypoint.scope.calls:
+        if call.site >= waypoint.site or any(arms.get(branch, arm) != arm for branch, arm in path):
+            continue
+        events = program.walker.calling(program.ev.values(call.func, frame), None, Site(waypoint.facts.path, call.site))
+        if any(effect.rng == "torch" for event in events for effect in rng_effects(event.name)):
+            return True
+    return False
 
 
 def _seeds_torch(one: Evidence) -> bool:

@@ -11,7 +11,7 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
-from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for
+from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for, is_seeded_for_its_callers
 from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.ordering.permutations import parts_a_set
 from torchrepro_lint.program.running.call_index import called_name
@@ -68,7 +68,9 @@ def unseeded_splits(program: Program, *, others: bool = False) -> Iterator[Unsee
                         or call.site in given_generators(program)
                     ):
                         break
-                elif is_seeded_for(program, call) and seeds_by_rank(program, call) is None:
+                elif seeds_by_rank(program, call) is None and (
+                    is_seeded_for(program, call) or is_seeded_for_its_callers(program, call)
+                ):
                     break
                 found.append(UnseededSplit(kind, call, parameter))
                 break

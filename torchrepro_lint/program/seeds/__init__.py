@@ -45,7 +45,7 @@ evaluation_mode.py  layers that do not draw in an evaluation
 dropout_in_evaluation.py  dropout that `eval` does not switch off; mode_tests.py: what depends on the mode
 unswitched_evaluation.py  evaluations in programs that never switch the mode; switched_models.py: or of another model
 parts_in_training.py  parts of a model that draw there again; chosen_parts.py: which of them a line is about
-shown_draws.py      draws that choose what is shown
+shown_draws.py      draws, and numbers by position, that choose what is shown
 demonstrations.py   random actions that show an environment, and draws that nothing reads
 idle_draws.py       draws on which no result hangs; unused_defaults.py: defaults that no call leaves to be used
 """

@@ -1,21 +1,42 @@
-"""Draws that choose what is shown: which captions are printed after an epoch, which image is put into a figure."""
+"""What chooses what is shown: draws of captions that are printed after an epoch, numbers for the colours of a plot."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.reach import Event
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_only_shown"]
+__all__ = ["is_in_a_plot", "is_only_shown"]
+
+
+def is_in_a_plot(program: Program, site: Site) -> bool:
+    """Whether a place is in a function that shows something, by its name, and gives, keeps and saves nothing."""
+    place = place_of(program.ev, site)
+    scope = place.scope if place is not None else None
+    while scope is not None and isinstance(scope.node, tree.Comprehension):
+        scope = scope.parent
+    if scope is None or function_words("shows_results").search(scope.name) is None:
+        return False
+    keeps = any(isinstance(store.target, tree.Attribute) for store in scope.stores)
+    gives = any(one.value is not None for one, _ in scope.returns) or scope.yields or scope.declared
+    words = (called_name(call.func) or "" for call, _ in scope.calls)
+    return not (keeps or gives) and not any("dump" in word or _SAVES.search(word) for word in words)
+
+
+#: What is saved of a plot is a picture.
+_SAVES = re.compile(r"save(?!_?fig)")
 
 
 def is_only_shown(program: Program, event: Event) -> bool:

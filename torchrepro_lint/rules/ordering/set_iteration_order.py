@@ -42,7 +42,8 @@ Not reported
     - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only. Numbers by position are reported everywhere but in a function that no code of the project calls,
-      beside others that are used, and in code that is copied from elsewhere.
+      beside others that are used, in code that is copied from elsewhere, and in a function that plots, by its name, and
+      neither returns nor saves anything (`plot_classes`).
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
@@ -58,6 +59,7 @@ from torchrepro_lint.program.for_others import is_copied
 from torchrepro_lint.program.ordering.set_order import iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_never_run
+from torchrepro_lint.program.seeds.shown_draws import is_in_a_plot
 from torchrepro_lint.rules.base import Rule
 
 _FIXES = {
@@ -86,5 +88,9 @@ class SetIterationOrder(Rule):
             yield self.finding(
                 program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order,
                 seldom_matters=not order
-                and (is_never_run(program, one.site) or is_copied(program, one.site.path)),
+                and (
+                    is_never_run(program, one.site)
+                    or is_copied(program, one.site.path)
+                    or is_in_a_plot(program, one.site)
+                ),
             )  # fmt: skip
