@@ -53,8 +53,8 @@ Fix safety
     one name, whose generators would differ in a number, or makes more than two that need one.
 
 Not reported
-    - Splits under `torch.random.fork_rng()`, or after a call that seeds torch, also above the `if` that they are in, if
-      nothing between draws from torch.
+    - Splits under `torch.random.fork_rng()`, or after a call that seeds torch, also above the `if` that they are in or
+      before each call of their function, if nothing between draws from torch.
     - `torch.randperm` that shuffles or drops within a batch.
     - What a sampler cuts out of a permutation for one episode (`__iter__`, `sample_episode`), by whatever names.
     - A sampler that is passed as `shuffle=`, where it only counts as true, or one whose generator the project sets
