@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from torchrepro_lint.cache.dependencies import Dependencies
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Finding, LeftToStrict, Location
+from torchrepro_lint.halves import without_safe_halves
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import files_in_hand, internal_error
@@ -255,7 +256,7 @@ def _report(
             dependencies.looks.append(program.looks)
         unsafe.update(files if project.settings.unsafe_fixes else ())
     report = Report(
-        tuple(sorted(merged(_each_once(findings)), key=lambda one: one.sort_key)),
+        tuple(sorted(without_safe_halves(merged(_each_once(findings))), key=lambda one: one.sort_key)),
         len(requested),
         tuple(errors),
         frozenset(unsafe),

@@ -13,8 +13,8 @@ from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
-from torchrepro_lint.fixes.files_alike import files_holding
 from torchrepro_lint.fixes.twins import Holding, unlike_twins
+from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT, OF_ONE_KIND
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
@@ -23,7 +23,7 @@ from torchrepro_lint.source.text import Source, SourceError, decode, split_lines
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS
 from torchrepro_lint.toolkit import Toolkit
 
-__all__ = ["BESIDE_ONE_THAT_IS_LEFT", "Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
+__all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
 
 # Of one loader one finding is reported: which rules are silent while another speaks.
 _SPOKEN_FOR = {
@@ -33,10 +33,6 @@ _SPOKEN_FOR = {
     "TRL109": ("TRL201",),
 }
 _OTHER_ARM = "what the other arm of the `if` makes cannot be fixed, and half of the runs would stay as they are"
-BESIDE_ONE_THAT_IS_LEFT = "the file has another finding of this rule that no safe fix mends: see to both"
-# What is reported of loaders, samplers, splits, listings, seeds and switches that nothing reads: who sees that one is
-# mended takes the file for done. Another switch may be right in one place alone.
-_OF_ONE_KIND = ("TRL1", "TRL2", "TRL305", "TRL502")
 # A finding, and its fix.
 Chosen: TypeAlias = tuple[Finding, Fix]
 # A rule by its code, and a file.
@@ -134,8 +130,7 @@ class Attempts:
         """
         fixed = [one for one in report.findings if self._is_applicable(report, one)]
         left = [one for one in report.findings if one.fix is None or not self._may_be_fixed(report, one)]
-        self._holding = self._holding or files_holding(self.projects, self.contents)
-        unlike = unlike_twins(fixed, left, self._python_text, self._holding) if fixed else []
+        unlike = unlike_twins(fixed, left, self._python_text, self._files_holding()) if fixed else []
         for finding, reason in unlike:
             self.rejected[self.key(finding)] = RejectedFix(finding, reason)
         kinds = {kind(one) for one in (*left, *(one for one, _ in unlike))}
@@ -143,13 +138,21 @@ class Attempts:
             one
             for one in fixed
             if kind(one) in kinds
-            and one.code.startswith(_OF_ONE_KIND)
+            and one.code.startswith(OF_ONE_KIND)
             and one.location.path not in report.unsafe_allowed
             and self.key(one) not in self.rejected
         ]
         for finding in beside:
             self.rejected[self.key(finding)] = RejectedFix(finding, BESIDE_ONE_THAT_IS_LEFT)
         return bool(unlike or beside)
+
+    def _files_holding(self) -> Holding:
+        if self._holding is None:
+            # Imported here: the program model, which it needs, is not loaded where there is nothing to fix.
+            from torchrepro_lint.fixes.files_alike import files_holding
+
+            self._holding = files_holding(self.projects, self.contents)
+        return self._holding
 
     def written_with(self, path: Path) -> set[Path]:
         """The files that must not be written where `path` is not: a fix changes both, or one imports from the other."""

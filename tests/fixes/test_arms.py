@@ -79,7 +79,7 @@ else:
 print(torch.rand(1))
 """
     root = write({"train.py": program})
-    result = fix([root])
+    result = fix([root], {"unsafe_fixes": True})
     assert not result.changes
     assert {one.reason for one in result.rejected} == {REASON}
 
@@ -100,6 +100,6 @@ def test_a_generator_that_is_made_in_a_loop_in_the_other_arm(tmp_path: Path) -> 
                 print(torch.randperm(4, generator=g))
         """
     (tmp_path / "main.py").write_text(dedent(program))
-    result = fix([tmp_path], {"select": ("TRL203",)})
+    result = fix([tmp_path], {"select": ("TRL203",), "unsafe_fixes": True})
     assert not result.changes
     assert REASON in [one.fix_declined for one in result.report.findings]

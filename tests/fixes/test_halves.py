@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 import pytest
+from fakes import FakeProgram, WordRule, toolkit
 
 from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.engine import check
-from torchrepro_lint.fix_attempts import BESIDE_ONE_THAT_IS_LEFT
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.fixes.twins import COPY_ELSEWHERE, TWIN_IS_LEFT
+from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT
 
 HEAD = """\
 import torch
@@ -228,7 +232,33 @@ def test_a_loader_beside_one_of_its_file_that_is_left(unsafe: bool, write) -> No
     result = fix([root], {"select": ("TRL201",), **override})
     text = (root / "train.py").read_text("utf-8")
     assert ("batch_size=8, shuffle=True, generator=" in text) == unsafe
-    assert [one.reason for one in result.rejected] == ([] if unsafe else [BESIDE_ONE_THAT_IS_LEFT])
+    assert not result.rejected
+
+
+def test_it_is_said_before_anything_is_fixed(write) -> None:
+    root = write({"pyproject.toml": "", "train.py": BESIDE.format(several=LEFT)})
+    found = check([root], {"select": ("TRL201",)}).findings
+    assert [one.fix and one.fix.applicability for one in found] == [Applicability.UNSAFE] * 2
+    root = write({"pyproject.toml": "", "train.py": BESIDE.format(several="return []")})
+    found = check([root], {"select": ("TRL201",)}).findings
+    assert [one.fix and one.fix.applicability for one in found] == [Applicability.SAFE]
+
+
+def test_one_beside_another_whose_fix_does_not_hold(write) -> None:
+    """That it would be left is known only when its fix is tried."""
+
+    class Stubborn(WordRule):
+        def check(self, program: FakeProgram) -> Iterator[Finding]:
+            for finding in super().check(program):
+                if finding.fix is not None and finding.location.start.row == 3:
+                    edit = replace(finding.fix.edits[0], content="bad")
+                    finding = replace(finding, fix=replace(finding.fix, edits=(edit,)))
+                yield finding
+
+    root = write({"a.py": "import torch\nbad\nbad\n"})
+    result = fix([root], toolkit=toolkit(Stubborn("TRL101", "bad-word", "bad", "good")))
+    assert (root / "a.py").read_text() == "import torch\nbad\nbad\n"
+    assert BESIDE_ONE_THAT_IS_LEFT in {one.reason for one in result.rejected}
 
 
 @pytest.mark.parametrize(("name", "is_safe"), [("train.py", True), ("evaluate.py", False)])
