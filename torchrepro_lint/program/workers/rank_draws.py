@@ -17,7 +17,8 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.frequency import training_around
-from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.running.ways import Way, own_way, ways
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.rank_seeds import is_same_on_all_ranks
 from torchrepro_lint.program.workers.ranks import start_of_ranks
@@ -74,7 +75,15 @@ def _is_of_a_step(program: Program, run: EntryRun, draw: Effect) -> bool:
         return False
     if any(arg.keyword == "generator" for arg in event.call.args) or not rng_effects(event.name):
         return False
-    if _is_of_an_evaluation(event.frame):
+    through = [link.frame.scope.name for link in event.chain if link.frame is not None]
+    if _is_of_an_evaluation(event.frame) or any(map(function_words("not_training").search, through)):
         return False
     leading = ways(program.ev, event.frame.facts, event.frame.scope, event.site.number)
-    return any(training_around(program, way) is not None for way in leading)
+    return any(training_around(program, way) is not None for way in (*leading, _walked(event, event.frame)))
+
+
+def _walked(event: Event, frame: Frame) -> Way:
+    """The way by which the walk came to what it found: also through a call of a network, which runs its `forward`."""
+    places = [(link.frame, link.site) for link in event.chain if link.frame is not None]
+    inside_out = ((frame, event.site), *reversed(places))
+    return tuple(one for at, site in inside_out for one in own_way(at.facts, at.scope, site.number))

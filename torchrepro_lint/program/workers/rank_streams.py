@@ -33,7 +33,9 @@ __all__ = ["SharedStream", "shared_stream"]
 #: What tells the processes of a training apart, or splits data by a number from elsewhere.
 _OF_RANKS: Final = function_words("ranks_or_shards")
 #: What is given to an object after it was made.
-_SET_LATER: Final = re.compile(rb"\.\w*(?:rank|shard|world_size|num_replicas)\w*\s*=[^=]")
+_SET_LATER: Final = re.compile(
+    rb"\.(?:\w*(?:rank|world_size|num_replicas|shard_?(?:id|ind|num)|n(?:um)?_shard)\w*|shards?)\s*=[^=]"
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 What it does
     Finds TF32 switched on (`allow_tf32 = True`, `fp32_precision = "tf32"`, `set_float32_matmul_precision("high")`) and
     `torch.compile(mode="max-autotune")` in a program that asks for determinism; and, in a program that seeds torch,
-    networks with dropout that an option compiles (`if args.compile:`). Only in the `strict` profile: in more than a
-    hundred public repositories it reported four lines, all of them right and about TF32, so that how often the last is
-    worth a change is not known.
+    networks that draw, by dropout or in their own `forward`, and that an option compiles (`if args.compile:`). Only in
+    the `strict` profile: in more than a hundred public repositories it reported seven lines, all of them right, and
+    about TF32, so that how often the last is worth a change is not known.
 
 Why is this bad?
     TF32 keeps ten bits of the mantissa on GPUs that support it, and all bits on others, so the same program gives
@@ -43,7 +43,7 @@ Not reported
     - Programs that do not ask for determinism.
     - Values that are not proven, and helper functions that nothing calls.
     - Programs that always compile, or where the machine decides (`if hasattr(torch, "compile"):`).
-    - Projects that set `fallback_random`.
+    - Projects that set `fallback_random`, and what is drawn outside of the network that is compiled.
     - A switch that is set for a region: its value is saved before and given back after, or put back where the region
       ends (in `__exit__`, `tearDown`, `finally`, or below the `yield` of a context manager).
 
@@ -77,7 +77,7 @@ _FALL_BACK = "`torch._inductor.config.fallback_random = True` draws as eager cod
 class PrecisionAndAutotune(Rule):
     code = "TRL306"
     name = "precision-and-autotune"
-    summary = "TF32 or autotuning in a program that asks for determinism, or dropout that an option compiles"
+    summary = "TF32 or autotuning in a program that asks for determinism, or draws that an option compiles"
     severity = Severity.WARNING
     profile = "strict"
 
@@ -101,5 +101,6 @@ class PrecisionAndAutotune(Rule):
                 *drawn.draw.chain,
                 Link(drawn.draw.site, f"draws: {drawn.draw.name}"),
             ]
-            message = "with the same seed, compiled code draws other numbers for dropout than eager code does"
+            what = f"`{drawn.draw.name}`" if drawn.is_own else "dropout"
+            message = f"with the same seed, compiled code draws other numbers for {what} than eager code does"
             yield self.finding(program, drawn.compile, message, trace, declined=_FALL_BACK)

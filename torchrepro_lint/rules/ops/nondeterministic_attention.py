@@ -2,8 +2,9 @@
 
 What it does
     Finds attention whose backward pass is nondeterministic on CUDA (`scaled_dot_product_attention` and the layers that
-    use it, `flash_attn` without `deterministic=True`, `xformers`), and other kernels of third parties that add with
-    atomics (`torch_scatter`, and the layers of PyTorch Geometric that add along edges), in a program that asks for
+    use it, functions and modules of `flash_attn` without `deterministic=True`, `xformers`), and other kernels of third
+    parties that add with atomics (`torch_scatter`, and the layers and functions of PyTorch Geometric that add along
+    edges), in a program that asks for
     determinism. Layers that a project derives from these, or from `MessagePassing`, are among them. Only in the
     `strict` profile.
 

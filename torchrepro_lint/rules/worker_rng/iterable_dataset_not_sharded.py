@@ -56,8 +56,9 @@ Not reported
     - Code that uses the worker info anywhere on the way to the data, dataset classes whose methods mention workers or
       shards, and init functions that access the dataset.
     - Loaders with one worker.
-    - Ranks, where the class, what it is created with or what is set on it mentions a rank, a node, a shard or a
-      device; where Accelerate, Lightning or a Trainer runs the training; and where the stream is drawn at random.
+    - Ranks, where the class, what it is created with or what is set on it mentions a rank, a node, the number of a
+      shard (`shards` alone are files) or a device; where Accelerate, Lightning or a Trainer runs the training; and
+      where the stream is drawn at random.
     - A stream of generated data (nothing stored is iterated over), and an infinite one in random order.
     - Libraries that shard by themselves (Hugging Face's datasets, webdataset, torchdata).
     - Anything that cannot be followed, and what a stream collects from there.

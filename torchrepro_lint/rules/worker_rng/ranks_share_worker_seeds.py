@@ -2,8 +2,9 @@
 
 What it does
     Finds DataLoaders of distributed programs whose workers draw random numbers, if every rank seeds torch with the same
-    value, and the first draw of a function of torch in the steps of such a training (`torch.randn_like(x)`). Only in
-    the `strict` profile: of eight such draws in public repositories about five were worth a change.
+    value, and the first draw of a function of torch in the steps of such a training (`torch.randn_like(x)`), also where
+    the network itself draws. Only in the `strict` profile: of eight such draws in public repositories about five were
+    worth a change.
 
 Why is this bad?
     The seeds of the workers come from torch's seed. If all ranks have the same seed, worker 0 of each rank draws the
