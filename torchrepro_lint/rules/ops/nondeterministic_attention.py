@@ -1,12 +1,11 @@
 """TRL404 nondeterministic-attention.
 
 What it does
-    Finds attention whose backward pass is nondeterministic on CUDA (`scaled_dot_product_attention` and the layers that
-    use it, functions and modules of `flash_attn` without `deterministic=True`, `xformers`), and other kernels of third
-    parties that add with atomics (`torch_scatter`, and the layers and functions of PyTorch Geometric that add along
-    edges), in a program that asks for
-    determinism. Layers that a project derives from these, or from `MessagePassing`, are among them. Only in the
-    `strict` profile.
+    Finds attention whose backward pass is nondeterministic on CUDA, in a program that asks for determinism:
+    `scaled_dot_product_attention` and the layers that use it, functions and modules of `flash_attn` without
+    `deterministic=True`, and `xformers`. Also finds other kernels of third parties that add with atomics:
+    `torch_scatter`, and the layers and functions of PyTorch Geometric that add along edges. Layers that a project
+    derives from these, or from `MessagePassing`, are among them. Only in the `strict` profile.
 
 Why is this bad?
     Flash attention and memory-efficient attention add the gradients of keys and values in the order in which blocks
@@ -64,8 +63,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.ops import OpRow
@@ -81,6 +82,8 @@ from torchrepro_lint.rules.ops.candidates import adds_along_sparse_edges, candid
 
 #: It asks for the weights by default, and then multiplies matrices one by one.
 _OTHER_WAY = frozenset({"torch.nn.MultiheadAttention"})
+#: A name of more characters is told by its last part.
+MAX_NAME: Final = 50
 _MATH_ALONE = re.compile(rb"enable_flash_sdp\(False\)[\s\S]*enable_mem_efficient_sdp\(False\)")
 
 
@@ -101,7 +104,8 @@ class NondeterministicAttention(Rule):
                     continue
             elif raises or _takes_another_way(program, operation) or _is_math_alone(program, operation):
                 continue
-            what = f"`{operation.short}` is nondeterministic on CUDA {when_it_runs(row)}"
+            called = operation.short if len(operation.short) <= MAX_NAME else last_part(operation.name)
+            what = f"`{called}` is nondeterministic on CUDA {when_it_runs(row)}"
             trace = [*(intent_link(one) for one in intent[:1]), Link(operation.site, "adds in no fixed order")]
             trace.append(Link(operation.site, f"instead: {row.alternative}", 0))
             yield self.finding(program, operation.site, f"{what}: {_why(row)}", trace)
