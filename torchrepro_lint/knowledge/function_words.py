@@ -44,6 +44,7 @@ NameTable = Literal[
     "is_an_environment",
     "names_an_environment",
     "chooses_actions",
+    "saves_numbers",
     "tells",
     "split_or_sampler",
     "repeats_a_run",

@@ -250,7 +250,8 @@ class _Follower:
     def _only_computes(self, value: Value) -> bool:
         match value:
             case External(name=name):
-                return canonical(name).startswith(_COMPUTES) and not _keeps(last_part(name))
+                saves = function_words("saves_numbers").search
+                return canonical(name).startswith(_COMPUTES) and not saves(last_part(name))
             case FunctionValue(node=tree.FunctionDef()):
                 scope = self._program.ev.function_scope(value)
                 if scope.stores or scope.declared or scope.yields:
@@ -311,10 +312,6 @@ _COMPUTES = ("numpy.", "builtins.", "math.", "time.", "matplotlib.", "IPython.",
 
 def _samples(arg: tree.Arg) -> bool:
     return isinstance(arg.value, tree.Call) and called_name(arg.value.func) == "sample"
-
-
-def _keeps(word: str) -> bool:
-    return "save" in word or "dump" in word
 
 
 def _shows(word: str) -> bool:

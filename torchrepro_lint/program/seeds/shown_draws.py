@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
@@ -32,11 +31,7 @@ def is_in_a_plot(program: Program, site: Site) -> bool:
     keeps = any(isinstance(store.target, tree.Attribute) for store in scope.stores)
     gives = any(one.value is not None for one, _ in scope.returns) or scope.yields or scope.declared
     words = (called_name(call.func) or "" for call, _ in scope.calls)
-    return not (keeps or gives) and not any("dump" in word or _SAVES.search(word) for word in words)
-
-
-#: What is saved of a plot is a picture.
-_SAVES = re.compile(r"save(?!_?fig)")
+    return not (keeps or gives) and not any(map(function_words("saves_numbers").search, words))
 
 
 def is_only_shown(program: Program, event: Event) -> bool:
