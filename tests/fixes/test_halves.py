@@ -67,7 +67,7 @@ loader = make(data, shuffle=True if sampler is None else False, sampler=sampler)
     assert _safe(found, "TRL202") == ["train.py"] * is_safe
 
 
-#: How samples are made above a loader of a program that seeds torch only later, and whether the loader's fix is safe.
+#: How samples are made above a loader of a program that never seeds torch, and whether the loader's fix is safe.
 SAMPLES = {
     "drawn": ("torch.rand(number, 1)", "make(64)", False),
     "read": ("torch.load(number)", "make('samples.pt')", True),
@@ -79,6 +79,7 @@ SAMPLES = {
 def test_the_order_of_samples_that_are_drawn_before_the_seed(rows: str, made: str, is_safe: bool, write) -> None:
     text = f"""\
 import argparse
+import random
 
 import torch
 from torch.utils.data import DataLoader
@@ -98,7 +99,7 @@ parser.add_argument("--seed", type=int, default=1)
 args = parser.parse_args()
 samples = {made}
 loader = DataLoader(samples, batch_size=4, shuffle=True)
-torch.manual_seed(args.seed)
+random.seed(args.seed)
 model = torch.nn.Linear(1, 1)
 for batch in loader:
     model(batch).sum().backward()
@@ -164,6 +165,45 @@ LISTINGS = {
 @pytest.mark.parametrize(("listed", "number"), LISTINGS.values(), ids=LISTINGS)
 def test_a_listing_beside_one_that_stays_unsorted(listed: str, number: int, write) -> None:
     root = write({"pyproject.toml": "", "split.py": LISTS.format(listed)})
+    found = _found(root)
+    assert any(one.code == "TRL207" for one in found)
+    assert len(_safe(found, "TRL207")) == number
+
+
+HELPERS = """\
+import os
+import random
+
+import torch
+
+random.seed(0)
+torch.manual_seed(0)
+
+
+def list_folders(root):
+    folders = list(filter(lambda one: os.path.isdir(os.path.join(root, one)), os.listdir(root)))
+    return folders
+
+
+def list_files(root):
+    files = {files}
+    return {given}
+
+
+names = list_folders("images")
+random.shuffle(names)
+print([list_files(name) for name in names], torch.rand(1))
+"""
+OTHERS = {
+    "in the order of the listing": ("list(filter(str.isalnum, os.listdir(root)))", "files", 0),
+    "sorted": ("sorted(os.listdir(root))", "files", 1),
+    "counted": ("os.listdir(root)", "len(files)", 1),
+}
+
+
+@pytest.mark.parametrize(("files", "given", "number"), OTHERS.values(), ids=OTHERS)
+def test_a_helper_that_lists_beside_another(files: str, given: str, number: int, write) -> None:
+    root = write({"pyproject.toml": "", "split.py": HELPERS.format(files=files, given=given)})
     found = _found(root)
     assert any(one.code == "TRL207" for one in found)
     assert len(_safe(found, "TRL207")) == number
@@ -268,3 +308,43 @@ def test_what_only_evaluates_is_left_to_a_person(name: str, is_safe: bool, write
         text = text.replace(".sum().backward()", "")
     root = write({"pyproject.toml": "", name: text})
     assert _safe(_found(root), "TRL301") == [name] * is_safe
+
+
+#: Where a program seeds torch with its option, and whether the fix of the loader above is safe.
+SEEDINGS = {
+    "above": ("torch.manual_seed(args.seed)", "", True),
+    "below": ("", "torch.manual_seed(args.seed)", False),
+    "but for one number": ("if args.seed:\n    torch.manual_seed(args.seed)", "", None),
+    "below, but for one number": (
+        "",
+        "if args.seed == 0:\n    print()\nelse:\n    torch.manual_seed(args.seed)",
+        False,
+    ),
+    "another generator alone": ("random.seed(args.seed)", "", True),
+}
+
+
+@pytest.mark.parametrize(("above", "below", "is_safe"), SEEDINGS.values(), ids=SEEDINGS)
+def test_a_loader_that_is_made_before_torch_is_seeded(above: str, below: str, is_safe: bool | None, write) -> None:
+    text = f"""\
+import argparse
+import random
+
+import torch
+from torch.utils.data import DataLoader
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=1)
+args = parser.parse_args()
+{above}
+loader = DataLoader(torch.load("samples.pt"), batch_size=4, shuffle=True)
+{below}
+model = torch.nn.Linear(1, 1)
+for batch in loader:
+    model(batch).sum().backward()
+"""
+    root = write({"pyproject.toml": "", "train.py": text})
+    found = _found(root)
+    assert [one.code for one in found].count("TRL201") == 1
+    if is_safe is not None:
+        assert _safe(found, "TRL201") == ["train.py"] * is_safe
