@@ -301,13 +301,56 @@ def test_one_beside_another_whose_fix_does_not_hold(write) -> None:
     assert BESIDE_ONE_THAT_IS_LEFT in {one.reason for one in result.rejected}
 
 
+SPLIT = """\
+import torch
+from torch.utils.data import random_split
+
+torch.manual_seed(1)
+model = torch.nn.Linear(1, 1)
+first, second = random_split(torch.arange(8.0).unsqueeze(1), [4, 4])
+print(model(torch.stack(list(first))){ending})
+"""
+
+
 @pytest.mark.parametrize(("name", "is_safe"), [("train.py", True), ("evaluate.py", False)])
-def test_what_only_evaluates_is_left_to_a_person(name: str, is_safe: bool, write) -> None:
-    text = SWITCHED.format(seed=SEEDS, comment="")
-    if not is_safe:
-        text = text.replace(".sum().backward()", "")
-    root = write({"pyproject.toml": "", name: text})
-    assert _safe(_found(root), "TRL301") == [name] * is_safe
+def test_what_only_evaluates_is_left_to_a_person_but_for_switches(name: str, is_safe: bool, write) -> None:
+    ending = ".sum().backward()" if is_safe else ""
+    text = SPLIT.format(ending=ending)
+    switches = SWITCHED.format(seed=SEEDS, comment="").replace(".sum().backward()", ending)
+    root = write({"pyproject.toml": "", name: text, f"{name[:-3]}_images.py": switches})
+    found = _found(root)
+    assert _safe(found, "TRL202") == [name] * is_safe
+    assert len(_safe(found, "TRL301")) == 1
+
+
+BLOCK = """import numpy as np
+import torch
+
+torch.manual_seed(1)
+
+
+def loss(rows):
+    return (rows * np.random.rand()).sum()
+"""
+IMPORTS = """import torch
+from losses import loss
+
+model = torch.nn.Linear(1, 1)
+loss(model(torch.ones(2, 1))).backward()
+"""
+IN_ONE = BLOCK + "\n\nloss(torch.nn.Linear(1, 1)(torch.ones(2, 1))).backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "number"),
+    [({"losses.py": BLOCK, "train.py": IMPORTS}, 0), ({"train.py": IN_ONE}, 1)],
+    ids=["in a file that is imported", "in the program"],
+)
+def test_seeds_that_a_module_sets(files: dict[str, str], number: int, write) -> None:
+    root = write({"pyproject.toml": "", **files})
+    found = _found(root)
+    assert any(one.code == "TRL502" for one in found)
+    assert len(_safe(found, "TRL502")) == number
 
 
 #: Where a program seeds torch with its option, and whether the fix of the loader above is safe.
