@@ -48,8 +48,11 @@ def environment_seed_fix(program: Program, one: UnseededEnvironment) -> tuple[Fi
     reset = _first_reset(document, call, name)
     if reset is None:
         return None, "no `reset` of it stands outside of loops here, and a seed in each repeats one episode"
+    own = _seed_of(reset) if one.kind != "environment" else None
+    if reset.args and own is None:
+        return None, "the first `reset` of it is given more than a plain seed"
     at, planner = document.statement(reset), ImportPlanner(document)
-    seed = _seed_at(program, one, at, planner, repeats="episodes")
+    seed = _seed_at(program, one, at, planner, repeats="episodes", own=own)
     if isinstance(seed, Declined):
         return None, seed.reason
     if one.kind == "environment":
@@ -76,12 +79,20 @@ def _algorithm_fix(
 
 
 def _seed_at(
-    program: Program, one: UnseededEnvironment, at: cst.BaseStatement, planner: ImportPlanner, *, repeats: str
+    program: Program,
+    one: UnseededEnvironment,
+    at: cst.BaseStatement,
+    planner: ImportPlanner,
+    *,
+    repeats: str,
+    own: str | None = None,
 ) -> Seed | Declined:
-    """The program's seed at a statement; declined where that may run again, with what one seed then `repeats`."""
+    """The seed that the statement has of its own, else the program's there; declined where that may run again, with
+    what one seed then `repeats`.
+    """
     if several_at(program, one.site.path)(at):
         return Declined(f"this may run several times, and one seed would repeat the same {repeats}")
-    return seed_around(program, one.site.path, at, planner, of_32_bits=True)
+    return Seed(own) if own is not None else seed_around(program, one.site.path, at, planner, of_32_bits=True)
 
 
 def _made_as(document: Document, call: cst.Call) -> str | None:
@@ -103,7 +114,7 @@ def _sampled_of(call: cst.Call) -> str | None:
 
 
 def _first_reset(document: Document, call: cst.Call, name: str) -> cst.Call | None:
-    """The first `reset` of an environment in the function of a call, if it has no arguments and is in no loop."""
+    """The first `reset` of an environment in the function of a call, if it is in no loop."""
     function = document.function(call)
     resets = [
         one
@@ -114,6 +125,16 @@ def _first_reset(document: Document, call: cst.Call, name: str) -> cst.Call | No
         and document.function(one) is function
     ]
     first = min(resets, key=document.start, default=None)
-    if first is None or first.args or document.loops(first):
+    if first is None or document.loops(first):
         return None
     return first if isinstance(document.statement(first), cst.SimpleStatementLine) else None
+
+
+def _seed_of(reset: cst.Call) -> str | None:
+    """The name or number that is all that a `reset` is given, as its seed."""
+    match reset.args:
+        case [cst.Arg(keyword=cst.Name(value="seed"), value=cst.Integer(value=text))]:
+            return text
+        case [cst.Arg(keyword=cst.Name(value="seed"), value=given)]:
+            return dotted_name(given)
+    return None

@@ -71,7 +71,8 @@ _WORDS: Final = frozenset(get_args(WordTest))
 _BY_ARGUMENT: Final = frozenset(get_args(WordTest)[:10]) | frozenset(get_args(ValueTest)) | {"length-is"}
 
 #: Subjects that are not parameters: `context` is how the call runs (`eager`, `compiled`, `scripted`; `off`, `warn`,
-#: `raise` for the global flag; `workspace-unset`, `cudnn-deterministic`), `backend` the kernel that torch chooses.
+#: `raise` for the global flag; `workspace-unset`, `cudnn-deterministic`), `backend` the kernel that torch chooses. With
+#: a position, they are parameters that are called so.
 _CIRCUMSTANCES: Final = frozenset({"context", "backend"})
 
 #: The circumstances as a person reads them, where the name and the value do not say it.
@@ -171,7 +172,8 @@ class Condition:
     @property
     def decided_by_arguments(self) -> bool:
         """Whether the argument list of the call decides the test: no knowledge of shapes or modes is needed."""
-        return self.test in _BY_ARGUMENT and self.parameter not in _CIRCUMSTANCES
+        is_circumstance = self.parameter in _CIRCUMSTANCES and self.position is None
+        return self.test in _BY_ARGUMENT and not is_circumstance
 
     def at(self, position: int | None) -> Condition:
         """The same test for a spelling of the callable that has the parameter at `position`."""

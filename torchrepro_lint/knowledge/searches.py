@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
-from torchrepro_lint.knowledge.conditions import Parameter
+from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_conditions
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
@@ -24,6 +24,7 @@ class Search:
     shared: Parameter | None
     takes: str
     elsewhere: str
+    when: tuple[Condition, ...]
 
 
 @cache
@@ -34,7 +35,8 @@ def searches() -> Mapping[str, Search]:
         seed, through, shared = (
             Parameter.parse(row[key]) if key in row else None for key in ("seed", "through", "shared")
         )
-        one = Search(seed, through, shared, row.get("takes", ""), row.get("elsewhere", ""))
+        when = parse_conditions(row.get("when", ""))
+        one = Search(seed, through, shared, row.get("takes", ""), row.get("elsewhere", ""), when)
         for text in row["names"]:
             found.update((canonical(name), one) for name in expand_names(text))
     return found

@@ -51,7 +51,9 @@ _COPIED: Final = ("numpy", "torch")
 _RNGS: Final = (*_COPIED, "python")
 #: What says that processes may begin afresh.
 _FRESH: Final = re.compile(rb"""["']spawn["']|["']forkserver["']""")
-_POOLS: Final = any_word(("Pool", "ProcessPoolExecutor", "Process", "process_map", "num_proc", "ParallelMapper"))
+_POOLS: Final = any_word(
+    ("Pool", "ProcessPoolExecutor", "ProcessPool", "Process", "process_map", "num_proc", "ParallelMapper")
+)
 _SEEDS: Final = function_words("says_seed")
 
 

@@ -18,7 +18,7 @@ from torchrepro_lint.program.running.fallbacks import handled_by, tried_in
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import argument
+from torchrepro_lint.program.workers.workers import argument, condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -60,6 +60,8 @@ def _names() -> frozenset[str]:
 
 
 def _is_unseeded(call: KnownCall, row: Search) -> bool:
+    if not all(condition_holds(one, call.arguments) for one in row.when):
+        return False
     return all(_is_none(call, one) for one in (row.seed, row.through) if one is not None)
 
 

@@ -54,7 +54,8 @@ Not reported
     - Projects in which a shell script, a Dockerfile or another file beside the code sets `PYTHONHASHSEED`.
 
 Known limits
-    Where nothing shows what a name holds, the name decides: `hash(filename)` is taken for the hash of a string.
+    Where nothing shows what a name holds, the name decides: `hash(filename)` is taken for the hash of a string. A
+    checksum of a text that is made of a set (`md5(str(names).encode())`) is not followed to the file that it names.
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__

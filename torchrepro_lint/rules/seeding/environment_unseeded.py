@@ -42,10 +42,10 @@ How it is proven
 
 Fix safety
     Unsafe: passes the program's own seed to the first `reset` of a Gymnasium environment, `env.reset(seed=args.seed)`,
-    and inserts `env.action_space.seed(args.seed)` above it; or passes `seed=` to the algorithm. The episodes are other
-    ones from then on. There is no fix where each `reset` is in a loop or the function runs several times, since a seed
-    in each repeats the same episode, and for an environment of Gym, whose older releases take the seed by
-    `env.seed(...)`.
+    and inserts `env.action_space.seed(args.seed)` above it, with the seed that this `reset` may have already; or passes
+    `seed=` to the algorithm. The episodes are other ones from then on. There is no fix where each `reset` is in a loop
+    or the function runs several times, since a seed in each repeats the same episode, and for an environment of Gym,
+    whose older releases take the seed by `env.seed(...)`.
 
 Not reported
     - Programs that seed any environment, or any action space: by `env.seed(...)`, `reset(seed=...)`, an argument `seed`

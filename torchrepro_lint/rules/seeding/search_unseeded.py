@@ -2,8 +2,8 @@
 
 What it does
     Finds searches of hyperparameters without a seed: `optuna.create_study` without a sampler, a sampler of Optuna
-    without `seed`, `hyperopt.fmin` without `rstate`, `BayesianOptimization` without `random_state`, searches of Ray
-    Tune without their seed.
+    without `seed`, `Trainer.hyperparameter_search` with `backend="optuna"` and without a sampler, `hyperopt.fmin`
+    without `rstate`, `BayesianOptimization` without `random_state`, searches of Ray Tune without their seed.
 
 Why is this bad?
     Each of them has a generator of its own, whose first state comes from the operating system. `random.seed`,
@@ -34,7 +34,8 @@ Since
     All versions.
 
 How it is proven
-    Not shown by `verify`, because it needs the libraries. Their source code and documentation say so.
+    `verify` runs the programs with Optuna where that is installed: two runs differ, and with a seed they agree. The
+    others are not run; the source code and the documentation of their libraries say so.
 
 Fix safety
     Safe: passes the program's own seed, or torch's where torch is seeded on every path before; to `create_study` with
@@ -109,8 +110,10 @@ def _fix(program: Program, one: UnseededSearch) -> tuple[Fix | None, str | None]
     func = one.call.call.func
     if any(arg.keyword == "directions" for arg in one.call.call.args):
         return None, "which sampler is the default for several directions depends on the release"
-    if one.row.through is None or not isinstance(func, tree.Attribute) or not isinstance(func.value, tree.Name):
+    makes_a_study = one.row.through is not None and last_part(one.call.name) == "create_study"
+    if not makes_a_study or not isinstance(func, tree.Attribute) or not isinstance(func.value, tree.Name):
         return None, "the module that has the samplers is not at hand: pass `sampler=TPESampler(seed=...)`"
+    assert one.row.through is not None
     return random_state_fix(program, one.call, one.row.through, f"{func.value.id}.samplers.TPESampler(seed={{}})")
 
 

@@ -2,9 +2,9 @@
 
 What it does
     Finds processes that a program starts itself and that draw from the global generator of NumPy, torch or `random`,
-    which nothing seeds there. They are started by `multiprocessing.Pool`, `ProcessPoolExecutor`, `process_map`,
-    `Process` in a loop or a class of the project that derives from it, `map` and `filter` of Hugging Face's datasets
-    with `num_proc`, or `ParallelMapper` of torchdata with `method="process"`.
+    which nothing seeds there. They are started by `multiprocessing.Pool`, `ProcessPoolExecutor`, Pebble's pool,
+    `process_map`, `Process` in a loop or a class of the project that derives from it, `map` and `filter` of Hugging
+    Face's datasets with `num_proc`, or `ParallelMapper` of torchdata with `method="process"`.
 
 Why is this bad?
     A process that is forked, as on Linux before Python 3.14, begins with a copy of its parent's state of NumPy and
