@@ -186,3 +186,66 @@ def test_a_trainer_of_the_project_is_no_framework(write) -> None:
     assert "nothing in the program" in found.message
     outside = text.replace("if __name__", "from somewhere import BaseTrainer\n\nif __name__")
     assert _found(write, outside) == []
+
+
+SHARED = """\
+import torch
+from torch import nn
+
+
+class Policy(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.lin = nn.Linear(4, 2)
+        self.drop = nn.Dropout(0.5)
+
+    def forward(self, x):
+        return self.lin(self.drop(x))
+
+    def act(self, x):
+        with torch.no_grad():
+            return self(x).argmax(1)
+"""
+TRAINS = """\
+import torch
+from policy import Policy
+
+
+def choose(net, state):
+    return net.act(state)
+
+
+def train(net, target, optimizer):
+    target.eval()
+    for step in range(3):
+        net.train()
+        choose(net, torch.rand(2, 4))
+        net(torch.rand(2, 4)).sum().backward()
+        optimizer.step()
+        net.eval()
+        print(net.act(torch.rand(2, 4)))
+
+
+if __name__ == "__main__":
+    net, target = Policy().to("cpu"), Policy().to("cpu")
+    train(net, target, torch.optim.SGD(net.parameters(), lr=0.1))
+    torch.save(net.state_dict(), "net.pt")
+"""
+EVALUATES = """\
+import torch
+from policy import Policy
+
+if __name__ == "__main__":
+    net = Policy().to("cpu"){switch}
+    net.load_state_dict(torch.load("net.pt"))
+    {other}
+    print(net.act(torch.rand(2, 4)))
+"""
+
+
+@pytest.mark.parametrize(("switch", "other", "is_told"), [(".eval()", "pass", False), ("", "Policy().eval()", True)])
+def test_the_models_of_another_program_that_shares_the_class(switch: str, other: str, is_told: bool, write) -> None:
+    files = {"policy.py": SHARED, "train.py": TRAINS, "validation.py": EVALUATES.format(switch=switch, other=other)}
+    root = write({"torchrepro-lint.toml": "", **files})
+    found = [one for one in check([root], {"select": ("TRL508",)}).findings if one.code == "TRL508"]
+    assert bool(found) is is_told

@@ -11,6 +11,7 @@ import pytest
 from notebooks import PROGRAM, code, markdown, notebook
 
 from torchrepro_lint.cli import main
+from torchrepro_lint.engine import check
 
 FILE = "train.ipynb"
 TRAINING = """\
@@ -372,3 +373,15 @@ def test_flake8_sees_notebooks_through_nbqa(folder: Path) -> None:
     assert ran.returncode == 1, ran.stderr
     # nbQA counts code cells only.
     assert f"{FILE}:cell_3:2:10: TRL101" in ran.stdout
+
+
+@pytest.mark.parametrize(("imports", "is_told"), [("import torch\ntorch.manual_seed(0)\n", True), ("", False)])
+def test_a_notebook_without_imports_has_the_names_of_one_that_runs_it(imports: str, is_told: bool, write) -> None:
+    root = write(
+        {
+            "torchrepro-lint.toml": "",
+            "main.ipynb": notebook("import torch\nimport torch.backends.cudnn as cudnn", "%run model.ipynb"),
+            "model.ipynb": notebook(f"{imports}cudnn.benchmark = True"),
+        }
+    )
+    assert [one.code for one in check([root]).findings if one.code == "TRL305"] == ["TRL305"] * is_told

@@ -32,7 +32,7 @@ from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
 from torchrepro_lint.program.running.never_read import uses_of_a_module_name
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
 from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
-from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
+from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -284,8 +284,21 @@ def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:
 
 
 def _is_wish(program: Program, one: Evidence) -> bool:
-    """Whether a switch asks for determinism, or a seed is the run's."""
-    return is_run_seed(program, one) if one.effect == "seed" else one.level is not None
+    """Whether a switch asks for determinism, or a seed is the run's and somebody may have asked for it."""
+    if one.effect == "seed":
+        return _may_be_asked_for(program, one) and is_run_seed(program, one)
+    return one.level is not None
+
+
+def _may_be_asked_for(program: Program, one: Evidence) -> bool:
+    """Whether a seed is not just what a trainer of a library has of itself: it is written, or may be given where the
+    program is started, or in what is passed on as `**options`.
+    """
+    if not is_of_a_framework(one):
+        return True
+    if isinstance(one.node, tree.Call) and any(arg.star == "**" for arg in one.node.args):
+        return True
+    return program.project.holds(one.site.path, program_words("parses_options_of_trainers"))
 
 
 def is_run_seed(program: Program, one: Evidence) -> bool:

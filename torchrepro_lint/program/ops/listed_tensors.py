@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.scopes import Store
+from torchrepro_lint.facts.scopes import Binding, Store
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External
@@ -22,6 +22,7 @@ _KEEPS_ELEMENTS: Final = frozenset({"pop", "reverse", "clear", "remove", "index"
 
 def element(tensors: Tensors, node: tree.Expr, frame: Frame) -> Tensor | None:
     """What holds for all elements of a list; None where one shows itself as no tensor, or others may be added."""
+    node = _comprehension(tensors, node, frame) or node
     if isinstance(node, tree.Comprehension) and node.kind in ("list", "generator"):
         found = [tensors.of(node.element, inner) for inner in comprehension_frames(tensors.ev, node, frame)]
     else:
@@ -37,6 +38,18 @@ def element_of_loop(tensors: Tensors, node: tree.Expr, frame: Frame, unpack: tup
         case tree.Call(func=tree.Name(id="zip"), args=args) if len(unpack) == 1 and 0 <= unpack[0] < len(args):
             return element(tensors, args[unpack[0]].value, frame)
     return element(tensors, node, frame) if not unpack else None
+
+
+def _comprehension(tensors: Tensors, node: tree.Expr, frame: Frame) -> tree.Comprehension | None:
+    """The comprehension that makes a list, to which nothing is added afterwards."""
+    if not isinstance(node, tree.Name) or _is_handed_on(tensors, node.id, frame):
+        return None
+    if not all(touch.within or touch.method in _KEEPS_ELEMENTS for touch in frame.scope.touches(node.id)):
+        return None
+    match frame.scope.reaching(node.id, node.site):
+        case ([Binding(kind="assign", node=tree.Comprehension(kind="list") as made, unpack=())], True):
+            return made
+    return None
 
 
 def _items(tensors: Tensors, node: tree.Expr, frame: Frame) -> list[tree.Expr] | None:

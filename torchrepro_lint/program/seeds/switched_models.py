@@ -142,7 +142,7 @@ def are_left(run: EntryRun, chain: Iterable[Link], switched: Iterable[Switched])
     """Whether none of the models that are called along a chain is one that the program switches to evaluation mode, or
     inside one: False also where that is not known.
     """
-    called = _called(run.program, chain)
+    called = _called(run, chain)
     return bool(called) and not any(
         one.may_be(model) or _may_hold(run, one.value, model.value)
         for each in switched
@@ -151,8 +151,11 @@ def are_left(run: EntryRun, chain: Iterable[Link], switched: Iterable[Switched])
     )
 
 
-def _called(program: Program, chain: Iterable[Link]) -> list[Made] | None:
-    """The models of the project that are called along a chain; None where one is not known."""
+def _called(run: EntryRun, chain: Iterable[Link]) -> list[Made] | None:
+    """The models of the project that are called along a chain; None where one is not known, or is of another program
+    that shares the code.
+    """
+    program = run.program
     found: list[Made] = []
     for link in chain:
         made = call_at(program.ev, link.site) if link.note.startswith("calls ") else None
@@ -171,6 +174,8 @@ def _called(program: Program, chain: Iterable[Link]) -> list[Made] | None:
                     continue  # a part of it that a library has: of these none is switched alone
                 case _:
                     return None
+            if model.site is not None and model.site.path not in run.files:
+                return None
             if is_network_class(program.ev, model.cls):
                 found.append(Made(model, _maker(program, made.scope, owner, link.frame, model)))
     return found

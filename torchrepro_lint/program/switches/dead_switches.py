@@ -32,6 +32,7 @@ from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
 from torchrepro_lint.program.seeds.own_generators import own_generators_in
 from torchrepro_lint.program.switches.older_torch import is_hidden
+from torchrepro_lint.source.cells import is_notebook
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -142,10 +143,19 @@ def _of_store(ev: Evaluator, store: Store, target: tree.Attribute, frame: Frame)
 
 
 def _is_unbound(node: tree.Expr, frame: Frame) -> bool:
-    """Whether this is the name `cudnn` in a file that binds it nowhere."""
+    """Whether this is the name `cudnn` in a file that binds it nowhere. A notebook that imports nothing has the names
+    of another one, which runs it: `%run model.ipynb`.
+    """
     if not isinstance(node, tree.Name) or node.id != "cudnn":
         return False
+    if is_notebook(frame.facts.path) and not _imports(frame.facts):
+        return False
     return not any(scope.stars or "cudnn" in scope.bindings for scope in frame.facts.walk_scopes())
+
+
+def _imports(facts: ModuleFacts) -> bool:
+    bindings = (one for found in facts.scope.bindings.values() for one in found)
+    return bool(facts.scope.stars) or any(one.kind in ("import", "import-from") for one in bindings)
 
 
 def _is_seed_or_switch(name: str) -> bool:

@@ -54,7 +54,8 @@ Not reported
     - Random actions that show what an environment is like: what comes of them is printed or plotted, and the
       environment is reset before an agent plays. What is replaced before anything reads it.
     - A number that is drawn for a seed, and put into a configuration under that name.
-    - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed.
+    - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed. Where
+      nothing else seeds the program, first weights are reported in the `strict` profile only.
     - What a cell of a notebook draws, if no cell uses it from the seed on.
     - Branches of an `if` that do not run together with the seed.
     - Programs in which something that cannot be followed may have seeded before.
