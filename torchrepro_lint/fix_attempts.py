@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
-from torchrepro_lint.fixes.twins import unlike_twins
+from torchrepro_lint.fixes.twins import Holding, unlike_twins
 from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT, OF_ONE_KIND
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
@@ -22,9 +22,6 @@ from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import Source, SourceError, decode, split_lines
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS
 from torchrepro_lint.toolkit import Toolkit
-
-if TYPE_CHECKING:
-    from torchrepro_lint.fixes.files_alike import FilesAlike
 
 __all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
 
@@ -79,7 +76,7 @@ class Attempts:
     _strict_projects: Projects | None = None
     _by_every_rule: list[tuple[Mapping[Path, str], dict[Path, list[Finding]]]] = field(default_factory=list)
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
-    _files: FilesAlike | None = None
+    _holding: Holding | None = None
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
         """The report on the texts. The number of checks is not known in advance, so each takes half of what is left of
@@ -133,10 +130,10 @@ class Attempts:
         """
         fixed = [one for one in report.findings if self._is_applicable(report, one)]
         left = [one for one in report.findings if one.fix is None or not self._may_be_fixed(report, one)]
-        unlike = unlike_twins(fixed, left, self._python_text, self._files_alike()) if fixed else []
+        unlike = unlike_twins(fixed, left, self._python_text, self._files_holding()) if fixed else []
         for finding, reason in unlike:
             self.rejected[self.key(finding)] = RejectedFix(finding, reason)
-        kinds = {kind(one) for one in left}
+        kinds = {kind(one) for one in (*left, *(one for one, _ in unlike))}
         beside = [
             one
             for one in fixed
@@ -149,13 +146,13 @@ class Attempts:
             self.rejected[self.key(finding)] = RejectedFix(finding, BESIDE_ONE_THAT_IS_LEFT)
         return bool(unlike or beside)
 
-    def _files_alike(self) -> FilesAlike:
-        if self._files is None:
+    def _files_holding(self) -> Holding:
+        if self._holding is None:
             # Imported here: the program model, which it needs, is not loaded where there is nothing to fix.
-            from torchrepro_lint.fixes.files_alike import FilesAlike
+            from torchrepro_lint.fixes.files_alike import files_holding
 
-            self._files = FilesAlike(self.projects, self.contents)
-        return self._files
+            self._holding = files_holding(self.projects, self.contents)
+        return self._holding
 
     def written_with(self, path: Path) -> set[Path]:
         """The files that must not be written where `path` is not: a fix changes both, or one imports from the other."""

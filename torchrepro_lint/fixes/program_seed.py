@@ -96,8 +96,7 @@ def program_seed(
         )
     is_copied = seed.text.isdecimal() and not seed.is_default and known is not None and known.seeded
     is_chosen = known is not None and known.on_condition
-    is_unread = seed.is_unread or (known is not None and known.elsewhere and not of_32_bits)
-    return replace(seed, is_copied=is_copied, falls_back=seed.falls_back or is_chosen, is_unread=is_unread)
+    return replace(seed, is_copied=is_copied, falls_back=seed.falls_back or is_chosen)
 
 
 def number_written(document: Document, text: str, at: cst.BaseStatement) -> int | None:

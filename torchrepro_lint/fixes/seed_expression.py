@@ -42,8 +42,7 @@ class Seed:
     `is_default`: it is a constant, for want of a seed that the program has. `falls_back`: it is such a constant in
     runs to which the user gives no seed, or the program seeds torch in some runs alone. `is_copied`: it is a number
     of the program's, which stays what it is when the program gets another. `is_unread`: it is an option of the command
-    line that nothing reads, or torch is seeded with it below the place, or in some runs alone: who merges it unread
-    takes what is drawn above, or in the other runs, for repeatable.
+    line that nothing reads.
     """
 
     text: str

@@ -299,7 +299,7 @@ class _Plan(SeedingLines):
         if isinstance(seed, Declined):
             return seed
         if seed.is_unread:
-            self.is_to_be_read = True  # the program seeds nothing with it, or not what is drawn before
+            self.is_to_be_read = True  # the program seeds nothing with it
         if self.is_split:
             self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed, around)
             return seed

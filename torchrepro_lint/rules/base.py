@@ -30,9 +30,6 @@ from torchrepro_lint.program.running.reach import Link
 
 __all__ = ["Rule"]
 
-#: Rules about switches: the same lines seed and switch in programs that train and in those that evaluate.
-_OF_SWITCHES = "TRL3"
-
 
 class Rule(ABC):
     """One rule: its metadata as class constants, and the question it asks the program.
@@ -69,8 +66,8 @@ class Rule(ABC):
         seldom_matters: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
-        in self-tests, in documentation, in programs that measure times, in those that only evaluate, but for switches,
-        and in files that were put aside, downloaded with a whole project, or copied from a library.
+        in self-tests, in programs that only evaluate, in documentation, in programs that measure times, and in files
+        that were put aside, downloaded with a whole project, or copied from a library.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
@@ -82,7 +79,7 @@ class Rule(ABC):
             and (
                 any(_is_left_alone(program, edit.path) for edit in fix.edits)
                 or is_of_a_self_test(program, site)
-                or (not self.code.startswith(_OF_SWITCHES) and only_evaluates(program, site))
+                or only_evaluates(program, site)
             )
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)

@@ -65,7 +65,6 @@ class TorchSeed:
         for_others: Whether the place is code for the programs of others, who choose the seed.
         each_call: Whether the function around the place seeds torch above it whenever it is called, whatever the user
             gives: each call begins anew.
-        elsewhere: Whether torch is seeded in sight, and not on every path to the place: below it, or in some runs.
         on_condition: Whether anything is seeded in some runs alone, for another reason than that the user gives a seed:
             `if args.deterministic:`.
     """
@@ -78,7 +77,6 @@ class TorchSeed:
     fixed: bool = False
     for_others: bool = False
     each_call: bool = False
-    elsewhere: bool = False
     on_condition: bool = False
 
     def may_be(self, number: int, *, is_named: bool) -> bool:
@@ -118,7 +116,6 @@ def _torch_seed(program: Program, site: Site) -> TorchSeed:
         fixed=all(alone for _, alone in numbers),
         for_others=is_for_others(program, place.facts.path),
         each_call=always and all(_is_seeded_in_call(way, usable) for way in found or ()),
-        elsewhere=not always and bool(usable),
         on_condition=not always and bool(usable) and not _is_seeded_in_each_run(program, near),
     )
 

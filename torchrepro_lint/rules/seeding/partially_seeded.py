@@ -151,7 +151,6 @@ class PartiallySeeded(Rule):
                 or _is_for_its_cell(program, found)
                 or _is_shown_in_another_cell(program, found)
                 or _is_of_an_object(program, found)
-                or _is_of_an_imported_file(program, found)
                 or only_evaluates(program, found.block.site)
             ):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
@@ -189,14 +188,6 @@ def _is_beside_seeds_of_importers(program: Program, found: PartialSeeding) -> bo
     importing = program.imports.above(found.block.site.path) - {found.block.site.path}
     missing = {rng for rng, _, _ in found.missing}
     return any(one.site.path in importing and not missing.isdisjoint(one.seeds) for one in program.evidence_of("seed"))
-
-
-def _is_of_an_imported_file(program: Program, found: PartialSeeding) -> bool:
-    """Whether the seed is set by the code of a module that other files import: they may set their own above it, and it
-    is there, where their programs begin, that the rest belongs.
-    """
-    frame = found.block.frame
-    return frame.scope is frame.facts.scope and program.imports.is_imported(frame.facts.path)
 
 
 def _is_set_by_an_import(program: Program, found: PartialSeeding) -> bool:
