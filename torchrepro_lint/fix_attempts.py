@@ -14,7 +14,7 @@ from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
 from torchrepro_lint.fixes.twins import Holding, unlike_twins
-from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT, OF_ONE_KIND
+from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT, beside_what_is_left
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
@@ -133,14 +133,10 @@ class Attempts:
         unlike = unlike_twins(fixed, left, self._python_text, self._files_holding()) if fixed else []
         for finding, reason in unlike:
             self.rejected[self.key(finding)] = RejectedFix(finding, reason)
-        kinds = {kind(one) for one in (*left, *(one for one, _ in unlike))}
         beside = [
             one
-            for one in fixed
-            if kind(one) in kinds
-            and one.code.startswith(OF_ONE_KIND)
-            and one.location.path not in report.unsafe_allowed
-            and self.key(one) not in self.rejected
+            for one in beside_what_is_left(fixed, (*left, *(one for one, _ in unlike)))
+            if one.location.path not in report.unsafe_allowed and self.key(one) not in self.rejected
         ]
         for finding in beside:
             self.rejected[self.key(finding)] = RejectedFix(finding, BESIDE_ONE_THAT_IS_LEFT)

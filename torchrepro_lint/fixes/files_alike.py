@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 
-from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.files_of_tests import is_named_like_a_test
+from torchrepro_lint.program.files_of_tests import is_named_like_a_test, is_named_like_an_evaluation
 from torchrepro_lint.program.for_others import is_out_of_use
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import SourceError
@@ -39,9 +38,4 @@ def files_holding(projects: Projects, contents: Callable[[Path], bytes]) -> Call
 
 
 def _is_in_use(root: Path, path: Path) -> bool:
-    return not (
-        is_out_of_use(root, path)
-        or is_named_like_a_test(root, path)
-        or function_words("evaluates").search(path.stem)
-        or function_words("only_looks").search(path.stem.partition("_")[0])
-    )
+    return not (is_out_of_use(root, path) or is_named_like_a_test(root, path) or is_named_like_an_evaluation(path))

@@ -87,7 +87,9 @@ def unlike_twins(
                 for other in ours
             ):  # in one file numbers tell them apart
                 found.append((one, FIXED_OTHERWISE))
-            elif one.code in _OF_DATA and pages.has_copy_besides(one, known, of_any_part=one.code == _LISTING):
+            elif one.code in _OF_DATA and pages.has_copy_in(
+                one.location.path, one, known, of_any_part=one.code == _LISTING
+            ):
                 found.append((one, COPY_IS_LEFT))
             elif one.code == _SWITCH and any(
                 pages.has_copy_in(other, one, known) for other in holding(one.location.path, pages.first_line(one))
@@ -134,16 +136,12 @@ class _Pages:
             return False  # two findings of one place
         return self._are_alike((one.location.path, *_rows(one)), (other.location.path, *_rows(other)))
 
-    def has_copy_besides(self, one: Finding, known: Mapping[Path, Set[int]], *, of_any_part: bool) -> bool:
-        """Whether the file of a finding has a copy of its statement in other rows than those that are known; with
-        `of_any_part` also one for another part of the data.
-        """
-        return self.has_copy_in(one.location.path, one, known, of_any_part=of_any_part)
-
     def has_copy_in(
         self, other: Path, one: Finding, known: Mapping[Path, Set[int]], *, of_any_part: bool = False
     ) -> bool:
-        """The same of a file."""
+        """Whether a file has a copy of the statement of a finding in other rows than those that are known; with
+        `of_any_part` also one for another part of the data.
+        """
         path, (first, last) = one.location.path, _rows(one)
         written = self._without_parts if of_any_part else self.lines
         head, wanted = (self.statement(path, first, end, written) for end in (first, last))

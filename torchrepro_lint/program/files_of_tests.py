@@ -8,12 +8,13 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.modules import Project
 
-__all__ = ["MAIN_GUARD", "files_of_tests", "is_named_like_a_test"]
+__all__ = ["MAIN_GUARD", "files_of_tests", "is_named_like_a_test", "is_named_like_an_evaluation"]
 
 _NAME = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 _FOLDERS = frozenset({"test", "tests"})
@@ -35,8 +36,14 @@ def files_of_tests(project: Project) -> frozenset[Path]:
 
 
 def is_named_like_a_test(root: Path, path: Path) -> bool:
-    """Whether a file of the project at `root` is a test by its own name or that of a folder, or evaluates a network."""
+    """Whether a file of the project at `root` has the name of a test, or lies in a folder for tests."""
     return _is_in_their_folder(root, path) or _NAME.fullmatch(path.name) is not None
+
+
+def is_named_like_an_evaluation(path: Path) -> bool:
+    """Whether the name of a file says that it evaluates a network or looks at data: `eval.py`, `plot_samples.py`."""
+    looks = function_words("only_looks").search(path.stem.partition("_")[0])
+    return function_words("evaluates").search(path.stem) is not None or looks is not None
 
 
 def _is_in_their_folder(root: Path, path: Path) -> bool:

@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, TypeAlias
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
 from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere, is_second_copy
 from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.entry_points import entry_points
@@ -116,10 +116,7 @@ def only_evaluates(program: Program, site: Site) -> bool:
     programs = [path for path in _programs(program) if path in running]
     programs += [way[-1].facts.path for way in found if _is_a_script(program, way)]
     return bool(programs) and all(
-        function_words("evaluates").search(path.stem)
-        or function_words("only_looks").search(path.stem.partition("_")[0])
-        or _evaluates_or_shows(program, path)
-        for path in programs
+        is_named_like_an_evaluation(path) or _evaluates_or_shows(program, path) for path in programs
     )
 
 

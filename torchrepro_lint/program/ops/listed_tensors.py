@@ -42,13 +42,13 @@ def element_of_loop(tensors: Tensors, node: tree.Expr, frame: Frame, unpack: tup
 
 def _comprehension(tensors: Tensors, node: tree.Expr, frame: Frame) -> tree.Comprehension | None:
     """The comprehension that makes a list, to which nothing is added afterwards."""
-    if not isinstance(node, tree.Name) or _is_handed_on(tensors, node.id, frame):
-        return None
-    if not all(touch.within or touch.method in _KEEPS_ELEMENTS for touch in frame.scope.touches(node.id)):
+    if not isinstance(node, tree.Name):
         return None
     match frame.scope.reaching(node.id, node.site):
         case ([Binding(kind="assign", node=tree.Comprehension(kind="list") as made, unpack=())], True):
-            return made
+            touches = frame.scope.touches(node.id)
+            is_left = all(touch.within or touch.method in _KEEPS_ELEMENTS for touch in touches)
+            return made if is_left and not _is_handed_on(tensors, node.id, frame) else None
     return None
 
 

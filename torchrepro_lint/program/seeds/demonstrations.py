@@ -181,9 +181,8 @@ class _Follower:
 
     def _given(self, target: tree.Expr, node: tree.Expr | tree.Stmt) -> bool:
         """Whether what `target` gets of a value is followed: by the names of the function, and no other place."""
-        for one in walk([target]):
-            if isinstance(one, tree.Attribute):
-                return False
+        if any(isinstance(one, tree.Attribute) for one in walk([target])):
+            return False
         if isinstance(target, tree.Subscript):
             return isinstance(target.value, tree.Name) and self._named(target.value.id)
         names = {one.id for one in walk([target]) if isinstance(one, tree.Name)}
@@ -197,10 +196,7 @@ class _Follower:
         bindings = [one for one in scope.bindings.get(name, ()) if node is None or one.node is node]
         if not bindings or any(one.kind == "param" for one in bindings):
             return False
-        for binding in bindings:
-            self._pending += (use for use in self._uses(binding) if use.site not in self._seen)
-            self._seen.update(use.site for use in self._pending)
-        return True
+        return all(self._follow(use) for binding in bindings for use in self._uses(binding))
 
     def _is_read_elsewhere(self) -> bool:
         """Whether other files may read the names of the scope: that of a module which they import."""
