@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -13,6 +14,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, expand_names, read_toml
 
 __all__ = [
+    "Requirement",
     "SeedingCall",
     "Switch",
     "assignment_switch",
@@ -43,6 +45,22 @@ _EFFECTS = frozenset(Effect.__args__)  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True, slots=True)
+class Requirement:
+    """A library and versions of it, as in `pytorch-lightning<1.5`."""
+
+    package: str
+    versions: str
+
+    @classmethod
+    def parse(cls, text: str) -> Requirement:
+        """Read the name of the package, and what follows it. Raises `DataFileError` where there is none."""
+        match = re.fullmatch(r"([\w.-]+?)([<>=!].*)", text)
+        if match is None:
+            raise DataFileError(f"not a package with its versions: {text!r}")
+        return cls(match[1], match[2])
+
+
+@dataclass(frozen=True, slots=True)
 class Switch:
     """One thing that an assignment or a call switches.
 
@@ -50,7 +68,9 @@ class Switch:
     its arguments do. `level` is the intent that this is evidence of; None for a switch that is against it, or
     that takes it back. `parameter` is the argument to repair, None for an assignment; `since` is the first torch that
     takes it, where the function itself is older. `within`: the parameter that a mapping is given for, whose keys are
-    then what `when` and `parameter` name: `Runner(randomness=dict(deterministic=True))`.
+    then what `when` and `parameter` name: `Runner(randomness=dict(deterministic=True))`. `only_for` and `not_for` name a
+    library and its versions, `pytorch-lightning<1.5`: it switches only where the project surely asks for these, or not
+    where it does.
     """
 
     qualname: str
@@ -61,6 +81,8 @@ class Switch:
     since: str | None
     source: str
     within: str | None = None
+    only_for: Requirement | None = None
+    not_for: Requirement | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +148,8 @@ def _switches(kind: str) -> Mapping[str, tuple[Switch, ...]]:
                 since=row.get("since"),
                 source=row["source"],
                 within=row.get("within"),
+                only_for=Requirement.parse(row["only_for"]) if "only_for" in row else None,
+                not_for=Requirement.parse(row["not_for"]) if "not_for" in row else None,
             )
             found[name] = (*found.get(name, ()), switch)
     return found

@@ -18,7 +18,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.switches import call_switches, seeding_call, switch_call_names
+from torchrepro_lint.knowledge.switches import seeding_call, switch_call_names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Values
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
@@ -30,6 +30,7 @@ from torchrepro_lint.program.switches.command_lines import (
 )
 from torchrepro_lint.program.switches.hydra import configured
 from torchrepro_lint.program.switches.intent import EVIDENCE_WORDS, Evidence, running_modules
+from torchrepro_lint.program.switches.library_releases import switches_of
 from torchrepro_lint.program.workers.workers import condition_holds
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, read_configuration
 
@@ -128,7 +129,7 @@ def _switched(
         if isinstance(value, (bool, int)) or (isinstance(value, str) and "${" not in value)
     }
     arguments = Arguments((), tuple((key, frozenset((Constant(value),)), True) for key, value in sorted(known.items())))
-    for switch in call_switches(function):
+    for switch in switches_of(program.root, function):
         parameter = switch.parameter.name if switch.parameter is not None else ""
         if parameter in known and all(condition_holds(condition, arguments) for condition in switch.when):
             values: Values = frozenset((Constant(known[parameter]),))

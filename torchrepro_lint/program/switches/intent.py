@@ -55,6 +55,7 @@ from torchrepro_lint.program.running.callers import (
 from torchrepro_lint.program.running.calling_places import MANY, making_places
 from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.references import places_of_use
+from torchrepro_lint.program.switches.library_releases import switches_of
 from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
 
@@ -189,7 +190,7 @@ def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Fr
             if name is None:
                 continue
             site = ev.site(call, frame)
-            for switch in call_switches(name):
+            for switch in switches_of(ev.project.root, name):
                 args = settings_in(call, switch.within)
                 arguments = ev.arguments(args, frame)
                 if takes_effect(switch, arguments, partial(_written, args, arguments)):

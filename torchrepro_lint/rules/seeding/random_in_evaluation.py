@@ -74,8 +74,9 @@ Not reported
     - Further calls in a function: the trace of the first names them, its fix is made at each, and the `strict` profile
       reports each.
     - Functions that take a training step themselves, and classes that no program in sight uses.
-    - A missing `model.eval()` in a program that calls `eval` of what may be the model, or of something that may have it
-      inside, or uses a framework that may (Lightning, a `Trainer` that it imports, `from_pretrained`).
+    - A missing `model.eval()`, outside of the `strict` profile. There, too, programs are left out that call `eval` of
+      what may be the model, or of something that may have it inside, or use a framework that may (Lightning, a
+      `Trainer` that they import, `from_pretrained`).
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
@@ -110,7 +111,9 @@ class RandomInEvaluation(Rule):
             message = f"dropout is active in this evaluation: {_why(found)}"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
             fix, declined = evaluation_fix(program, found) if program.is_asked(found.site.path) else (None, None)
-            yield self.finding(program, found.site, message, trace, fix=fix, declined=declined)
+            # Of seven in public repositories two were worth a change: most programs that look so call `eval()` elsewhere,
+            # evaluate nothing, or mean it.
+            yield self.finding(program, found.site, message, trace, fix=fix, declined=declined, seldom_matters=True)
 
     def _each_dropout(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         """The findings at calls, each with its cause: the function that writes them so."""
