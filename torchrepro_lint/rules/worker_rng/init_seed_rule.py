@@ -32,7 +32,11 @@ class InitSeedRule(Rule):
             fix, declined = reseed_fix(program, found)
             message = f"{_seeded(found)} {self.seed_and_effect(found)}"
             trace = trace_of(found, self.note)
-            yield self.finding(program, found.seeding.top, message, trace, fix=fix, declined=declined)
+            # A loader with a generator of its own is meant to repeat, whatever else the program says.
+            of_control = self.is_about_control and all(loader.lacks("generator") for loader in found.loaders)
+            yield self.finding(
+                program, found.seeding.top, message, trace, fix=fix, declined=declined, about_control=of_control
+            )
 
 
 def _seeded(found: FaultySeeding) -> str:

@@ -69,6 +69,8 @@ Fix safety
 
 Not reported
     - Entropy that only replaces a missing value, on a path that is not proven to be taken.
+    - Programs that seed nothing, ask for no determinism and give their loaders no `generator`: the `strict` profile
+      reports it there.
     - A seed that the main process takes from the clock (TRL503).
     - Loaders whose workers are proven to draw nothing.
 
@@ -87,6 +89,8 @@ class WorkerInitFnFromEntropy(InitSeedRule):
     code = "TRL105"
     name = "worker-init-fn-from-entropy"
     summary = "a worker init function seeds from the clock or the operating system"
+    # In a program that seeds nothing it is how workers are kept apart, and no run is repeated whatever the seed is.
+    is_about_control = True
     fault = Fault.ENTROPY
     note = "the seed differs in every run"
 
