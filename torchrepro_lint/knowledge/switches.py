@@ -68,9 +68,9 @@ class Switch:
     its arguments do. `level` is the intent that this is evidence of; None for a switch that is against it, or
     that takes it back. `parameter` is the argument to repair, None for an assignment; `since` is the first torch that
     takes it, where the function itself is older. `within`: the parameter that a mapping is given for, whose keys are
-    then what `when` and `parameter` name: `Runner(randomness=dict(deterministic=True))`. `only_for` and `not_for` name a
-    library and its versions, `pytorch-lightning<1.5`: it switches only where the project surely asks for these, or not
-    where it does.
+    then what `when` and `parameter` name: `Runner(randomness=dict(deterministic=True))`. `only_for` and `not_for` name
+    a library and its versions, `pytorch-lightning<1.5`: it switches only where the project surely asks for these, or
+    not where it does.
     """
 
     qualname: str

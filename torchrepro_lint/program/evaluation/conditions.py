@@ -158,8 +158,8 @@ def _compare_two(op: str, left: Value, right: Value) -> bool | None:
                 return None
         if op in ("in", "not in") and isinstance(left.value, str) and isinstance(right.value, str):
             return (left.value in right.value) is (op == "in")
-    if op in ("in", "not in") and isinstance(left, Constant):
-        found = _contains(left, right)
+    if op in ("in", "not in"):
+        found = _contains(left, right) if isinstance(left, Constant) else _is_one_of(left, right)
         return None if found is None else found is (op == "in")
     return None
 
@@ -173,7 +173,20 @@ def _same(left: Value, right: Value) -> bool | None:
         return bool(left.value == right.value)
     if isinstance(left, _OBJECTS) and isinstance(right, _OBJECTS):
         return left == right
+    kinds = [one for one in (left, right) if isinstance(one, External) and one.name.startswith("builtins.")]
+    if kinds and all(one in kinds or isinstance(one, _OBJECTS) for one in (left, right)):
+        return left == right
     return None
+
+
+def _is_one_of(item: Value, container: Value) -> bool | None:
+    """`type(low) in (int, float)`."""
+    if not isinstance(container, SequenceValue) or container.items is None:
+        return None
+    answers = [_same(item, value) if len(values) == 1 else None for values in container.items for value in values]
+    if any(answers):
+        return True
+    return False if all(answer is False for answer in answers) else None
 
 
 def _contains(item: Constant, container: Value) -> bool | None:

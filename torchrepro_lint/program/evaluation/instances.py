@@ -42,6 +42,9 @@ __all__ = ["base_arguments", "enclosing_frame", "init_frames", "instance_attribu
 
 def instance_attribute(ev: Evaluator, instance: Instance, attr: str) -> Values:
     """What `instance.attr` can be: a property, what methods assign, a class attribute, or what a base holds."""
+    for name, values in instance.set_last:
+        if name == attr:
+            return values
     from_class, is_property = classes.bind_first(ev, instance, attr)
     if is_property:
         return from_class

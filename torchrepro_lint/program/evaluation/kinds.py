@@ -1,4 +1,4 @@
-"""`isinstance`: whether a value is of a class, where that is proven."""
+"""`isinstance` and `type`: whether a value is of a class, and which class that is, where it is proven."""
 
 from __future__ import annotations
 
@@ -24,13 +24,25 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_instance"]
+__all__ = ["is_instance", "kind_of"]
 
 _DATASET = "torch.utils.data.Dataset"
 _ITERABLE = "torch.utils.data.IterableDataset"
 _NO_OBJECTS_OF_CLASSES = (Constant, SequenceValue, DictValue, FunctionValue, MethodValue, ModuleValue)
 #: Kinds that an object can be of without deriving from them.
 _STRUCTURAL = ("collections.abc.", "typing.", "typing_extensions.", "numbers.", "abc.")
+
+
+def kind_of(value: Value) -> Value | None:
+    """What `type(value)` is; None where that is not known."""
+    match value:
+        case Instance(cls=cls):
+            return cls
+        case Constant(value=constant):
+            return External(f"builtins.{type(constant).__name__}")
+        case SequenceValue(kind="list" | "tuple" | "set" as made):
+            return External(f"builtins.{made}")
+    return None
 
 
 def is_instance(ev: Evaluator, value: Value, kind: Value) -> bool | None:

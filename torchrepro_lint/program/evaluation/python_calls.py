@@ -11,6 +11,7 @@ from torchrepro_lint.program.evaluation.arithmetic import computed
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.dataclass_fields import as_dict
 from torchrepro_lint.program.evaluation.joining import dict_of_pairs
+from torchrepro_lint.program.evaluation.kinds import kind_of
 from torchrepro_lint.program.evaluation.named_by_text import namespace, some_class
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -241,8 +242,9 @@ def _partial(ev: Evaluator, arguments: Arguments) -> Values:
 
 
 def _type(ev: Evaluator, arguments: Arguments) -> Values:
-    classes = [value.cls for value in first_argument(arguments) if isinstance(value, Instance)]
-    return values_of(*classes) if classes and len(classes) == len(first_argument(arguments)) else unknown()
+    given = first_argument(arguments)
+    classes = [kind for value in given if (kind := kind_of(value)) is not None]
+    return values_of(*classes) if classes and len(classes) == len(given) else unknown()
 
 
 def replaced(arguments: Arguments, site: Site | None) -> Values:

@@ -244,18 +244,25 @@ class Arguments(_Keyed):
 
 class Instance(_Keyed):
     """An object of a project class, created at `site` by a call with `arguments` (None if it is created where the tool
-    cannot see).
+    cannot see). `set_last` are the attributes that it surely has at the moment, whatever is assigned elsewhere.
     """
 
-    __slots__ = ("arguments", "cls", "site")
+    __slots__ = ("arguments", "cls", "set_last", "site")
 
-    def __init__(self, cls: ClassValue, arguments: Arguments | None, site: Site | None) -> None:
+    def __init__(
+        self,
+        cls: ClassValue,
+        arguments: Arguments | None,
+        site: Site | None,
+        set_last: tuple[tuple[str, Values], ...] = (),
+    ) -> None:
         if arguments is not None and arguments.depth >= MAX_DEPTH:
             arguments = arguments.within(MAX_DEPTH - 1)
-        super().__init__((cls, arguments, site), 1 + (arguments.depth if arguments is not None else 0))
+        super().__init__((cls, arguments, site, set_last), 1 + (arguments.depth if arguments is not None else 0))
         self.cls = cls
         self.arguments = arguments
         self.site = site
+        self.set_last = set_last
 
     def shallower(self, depth: int) -> Value:
         kept = self.arguments.within(depth - 1) if self.arguments is not None and depth > 1 else None

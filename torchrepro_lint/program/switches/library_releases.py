@@ -11,8 +11,8 @@ __all__ = ["switches_of"]
 
 
 def switches_of(root: Path, qualname: str) -> tuple[Switch, ...]:
-    """What a call of `qualname` switches in a project. What depends on the release is taken as in the newest ones, where
-    the project does not surely ask for others: Lightning's `Trainer(deterministic=True)` calls
+    """What a call of `qualname` switches in a project. What depends on the release is taken as in the newest ones,
+    where the project does not surely ask for others: Lightning's `Trainer(deterministic=True)` calls
     `torch.use_deterministic_algorithms` since 1.5.
     """
     return tuple(

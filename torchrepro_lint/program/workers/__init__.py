@@ -3,6 +3,7 @@
 Loaders:
 loaders.py            every call that makes one; maker_names.py: by which names; partials.py: with which partial
 given_later.py        what one is given after that
+set_before.py         what is assigned to attributes of its data set above it
 managers.py           those that a framework takes care of; framework_workers.py: those that Lightning makes
 old_releases.py       which release of a library a file is for
 global_draws.py       what one takes from torch's global generator

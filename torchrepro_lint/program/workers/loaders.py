@@ -38,6 +38,7 @@ from torchrepro_lint.program.running.callers import contexts, frame_without_call
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.given_later import with_what_is_given_later
 from torchrepro_lint.program.workers.maker_names import MakerNames, maker_names
+from torchrepro_lint.program.workers.set_before import with_what_is_set_before
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -242,7 +243,7 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, classes: Set[str], names: Mak
                     continue
                 seen.add(frame)
                 for loader in _made_by(ev, call, frame):
-                    yield with_what_is_given_later(ev, loader)
+                    yield with_what_is_set_before(ev, with_what_is_given_later(ev, loader))
 
 
 def _of_unseen_objects(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Loader]:

@@ -69,8 +69,9 @@ Not reported
       a program may use only one.
     - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
       each.
-    - Backward passes of `gather`, `index_select`, `take` and `take_along_dim`, which add only where an index comes twice,
-      which the call does not show: reported in the `strict` profile, and where the settings ask for determinism.
+    - Backward passes of `gather`, `index_select`, `take` and `take_along_dim`, which add only where an index comes
+      twice, and the call does not show that: reported in the `strict` profile, and where the settings ask for
+      determinism.
     - Operations without a deterministic kernel, and others in a program with one, where only another network would be
       deterministic: reported in the `strict` profile, and where the settings ask for determinism.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
@@ -167,8 +168,8 @@ class NondeterministicOp(Rule):
 
 
 def _picks(row: OpRow) -> bool:
-    """Whether the operation reads by an index, so that only its backward pass adds, and only where an index comes twice:
-    three of eight such findings in 450 of public repositories were of indices of which none did.
+    """Whether the operation reads by an index, so that only its backward pass adds, and only where an index comes
+    twice: in public repositories three of eight such findings were of indices of which none did.
     """
     return row.phase == "backward" and "indices" in row.flags
 

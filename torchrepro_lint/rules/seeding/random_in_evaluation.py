@@ -111,7 +111,7 @@ class RandomInEvaluation(Rule):
             message = f"dropout is active in this evaluation: {_why(found)}"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
             fix, declined = evaluation_fix(program, found) if program.is_asked(found.site.path) else (None, None)
-            # Of seven in public repositories two were worth a change: most programs that look so call `eval()` elsewhere,
+            # Two of seven in public repositories were worth a change: most such programs call `eval()` elsewhere,
             # evaluate nothing, or mean it.
             yield self.finding(program, found.site, message, trace, fix=fix, declined=declined, seldom_matters=True)
 
