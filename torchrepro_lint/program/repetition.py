@@ -13,7 +13,7 @@ what is copied from elsewhere, unless a program of the project's own runs it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -33,6 +33,7 @@ from torchrepro_lint.program.running.never_read import uses_of_a_module_name
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
 from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
+from torchrepro_lint.program.seeds.seed_faults import is_fresh_by_choice
 from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -243,6 +244,23 @@ def _find_wishes(program: Program) -> _Wishes:
     for path, one in _each_wish(program):
         if path not in program.tests:
             found.setdefault(path, []).append(one)
+    fresh = _with_fresh_seeds(program)
+    return {path: wishes for path, wishes in found.items() if path not in fresh or not all(map(_is_a_switch, wishes))}
+
+
+def _is_a_switch(wish: Evidence | None) -> bool:
+    return wish is not None and wish.effect != "seed"
+
+
+def _with_fresh_seeds(program: Program) -> Set[Path]:
+    """The modules that seed with another number in every run, which they tell, and what imports these: if nothing else
+    seeds them, no switch makes two of their runs alike.
+    """
+    found: set[Path] = set()
+    for one in program.evidence_of("seed"):
+        program.ev.begin_question()
+        if is_fresh_by_choice(program, one):
+            found.update(*(program.imports.above(root) for root in one.roots))
     return found
 
 
