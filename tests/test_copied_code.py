@@ -60,6 +60,11 @@ def _codes(root: Path, files: dict[str, str]) -> tuple[list[str], list[str]]:
 COPIES = {
     "a folder for code of others": {"external/them/train.py": LOADER + TRAIN},
     "a project that was downloaded": {"them-master/train.py": LOADER + TRAIN},
+    "a project that was downloaded, with metadata of its own": {
+        "code/main.py": OWN,
+        "code/them-master/setup.py": "from setuptools import setup\nsetup(name='them')\n",
+        "code/them-master/train.py": LOADER + TRAIN,
+    },
     "a project that is of another paper": {
         "README.md": OWN_PAPER,
         "them/README.md": THEIR_PAPER,

@@ -206,7 +206,15 @@ def is_from_elsewhere(program: Program, path: Path, *, by_licence: bool = True) 
         return False
     archives = [one for one in _above(_folders(program, path)) if _ARCHIVE.fullmatch(one[-1])]
     outer = program.once("outer root", lambda: _outer_root(program.root))
-    return any(any(not file.is_relative_to(outer.joinpath(*one)) for file in program.project.files) for one in archives)
+    return any(program.once(("archive", one), partial(_has_files_beside, program, outer, one)) for one in archives)
+
+
+def _has_files_beside(program: Program, outer: Path, folders: tuple[str, ...]) -> bool:
+    """Whether the project, or the one around it, has Python files that are not in a folder."""
+    folder = outer.joinpath(*folders)
+    if program.root.is_relative_to(folder):
+        return any(any(above.glob("*.py")) for above in (folder.parent, *_within(outer, folder.parent), outer))
+    return any(not file.is_relative_to(folder) for file in program.project.files)
 
 
 def _above(folders: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
