@@ -103,7 +103,9 @@ def _enumerated(node: tree.Expr) -> tree.Expr | None:
 
 
 def _counted_whole(program: Program, carrier: Carrier, node: tree.Expr) -> tree.Expr | None:
-    """What has the positions that a range counts: `xs` in `range(len(xs))` and `tqdm(range(1, len(xs)))`."""
+    """What has the positions that a range counts: `xs` in `range(len(xs))`, `tqdm(range(1, len(xs)))`, and downwards in
+    `range(len(xs) - 1, -1, -1)`.
+    """
     match node:
         case tree.Call(func=func, args=(first, *rest)):
             name = called_name(func)
@@ -111,6 +113,8 @@ def _counted_whole(program: Program, carrier: Carrier, node: tree.Expr) -> tree.
                 return _counted_whole(program, carrier, first.value)
             if name in _RANGES:
                 positional = [first, *(arg for arg in rest if arg.keyword is None)]
+                if len(positional) == 3 and isinstance(first.value, tree.Binary) and first.value.op == "-":
+                    return _measured(program, carrier, first.value.left)
                 return _measured(program, carrier, positional[1 if len(positional) > 1 else 0].value)
     return None
 

@@ -35,6 +35,8 @@ __all__ = ["is_only_measured"]
 _AROUND: Final = frozenset({"enumerate", "tqdm", "zip", "track"})
 #: Switches a network to evaluation, or its gradients off.
 _EVALUATING: Final = frozenset({"eval", "no_grad", "inference_mode"})
+#: Through how many functions that return a loader it is followed; one that is returned further may be trained with.
+_CALLS_UP: Final = 3
 
 
 def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
@@ -49,7 +51,7 @@ def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: t
             return _measure(_under_key(program, facts, scope, target, name, key)) is True
     uses = uses_of_its_name(program.ev, facts, call)
     if uses is None and isinstance(parents_of(program.ev, facts).of(call), tree.Return):
-        return _measure(_by_callers(program, facts, scope, None)) is True
+        return _measure(_by_callers(program, facts, scope, None, _CALLS_UP - 1)) is True
     if not uses:
         return False
     return _measure([_is_a_measurement(program, facts, use, at) for use, at in uses]) is True
@@ -88,10 +90,10 @@ def _measure(answers: Sequence[bool | None] | None) -> bool | None:
 
 
 def _is_a_measurement(
-    program: Program, facts: ModuleFacts, use: tree.Name | tree.Subscript, scope: Scope, *, is_followed: bool = True
+    program: Program, facts: ModuleFacts, use: tree.Name | tree.Subscript, scope: Scope, calls_up: int = _CALLS_UP
 ) -> bool | None:
-    """Whether a use of a loader measures; None for a use of its length alone. With `is_followed`, also what the callers
-    of a function do that returns it.
+    """Whether a use of a loader measures; None for a use of its length alone. With `calls_up`, also what the callers of
+    a function do that returns it, and theirs, up to so many.
     """
     parents = parents_of(program.ev, facts)
     node: Node = use
@@ -107,19 +109,21 @@ def _is_a_measurement(
                 return _is_measuring(program, facts, called_name(func))
             case tree.For(iter=iterated) if node is iterated:
                 return _measures(program, facts, scope, above)
-            case tree.Return() if is_followed:
-                return _measure(_by_callers(program, facts, scope, None))
-            case tree.Display(kind="tuple", items=items) if is_followed:
+            case tree.Return() if calls_up:
+                return _measure(_by_callers(program, facts, scope, None, calls_up - 1))
+            case tree.Display(kind="tuple", items=items) if calls_up:
                 if not isinstance(parents.of(above), tree.Return):
                     return False
                 index = next(at for at, item in enumerate(items) if item is node)
-                return _measure(_by_callers(program, facts, scope, index))
+                return _measure(_by_callers(program, facts, scope, index, calls_up - 1))
             case _:
                 return False
     return False
 
 
-def _by_callers(program: Program, facts: ModuleFacts, scope: Scope, index: int | None) -> list[bool | None] | None:
+def _by_callers(
+    program: Program, facts: ModuleFacts, scope: Scope, index: int | None, calls_up: int
+) -> list[bool | None] | None:
     """The uses that the callers of a function make of what it returns, or of one part of that; None where one of them
     is not in sight.
     """
@@ -130,7 +134,7 @@ def _by_callers(program: Program, facts: ModuleFacts, scope: Scope, index: int |
         uses = _uses_of_part(program, frame.facts, frame.scope, call, index)
         if uses is None:
             return None
-        answers.extend(_is_a_measurement(program, frame.facts, use, at, is_followed=False) for use, at in uses)
+        answers.extend(_is_a_measurement(program, frame.facts, use, at, calls_up) for use, at in uses)
         answers.append(None if uses else True)
     return answers or None
 
