@@ -244,8 +244,9 @@ def _find_wishes(program: Program) -> _Wishes:
     for path, one in _each_wish(program):
         if path not in program.tests:
             found.setdefault(path, []).append(one)
-    fresh = _with_fresh_seeds(program)
-    return {path: wishes for path, wishes in found.items() if path not in fresh or not all(map(_is_a_switch, wishes))}
+    switched = {path for path, wishes in found.items() if all(map(_is_a_switch, wishes))}
+    fresh = _with_fresh_seeds(program) if switched else frozenset()
+    return {path: wishes for path, wishes in found.items() if path not in switched or path not in fresh}
 
 
 def _is_a_switch(wish: Evidence | None) -> bool:
