@@ -60,8 +60,9 @@ Not reported
 Known limits
     Fixed noise is often intended for evaluation. It is not reported if the code itself says so: the class of the
     dataset is named for testing or validation, or the seed is in a branch for evaluation (`if not self.train`) which
-    constant arguments prove to be the one that this dataset runs. If a configuration decides, the finding is a warning:
-    the items get equal noise there too, and including the index in the seed would give each its own.
+    constant arguments prove to be the one that this dataset runs. If a configuration decides, the `strict` profile
+    reports it as a warning: the items get equal noise there too, and including the index in the seed would give each
+    its own.
     A constant `random_state=` that is passed to a library is not reported.
 
 References
@@ -103,8 +104,11 @@ class ReseededPerItem(Rule):
             Link(draw.site, f"draws {draw.name}"),
             *(Link(site, "another loader over it") for site in fault.others),
         ]  # fmt: skip
-        severity = Severity.WARNING if is_in_evaluation_arm(program, seed, proven=False) else Severity.ERROR
-        return self.finding(program, draw.site, _message(found), trace, severity=severity)
+        is_for_evaluation = is_in_evaluation_arm(program, seed, proven=False)
+        severity = Severity.WARNING if is_for_evaluation else Severity.ERROR
+        return self.finding(
+            program, draw.site, _message(found), trace, severity=severity, seldom_matters=is_for_evaluation
+        )
 
 
 def _message(found: ItemSeed) -> str:
