@@ -14,7 +14,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import Constant, FunctionValue, MethodValue, SequenceValue
+from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue
 from torchrepro_lint.program.ordering.element_annotations import (
     ElementKind,
     annotated_elements,
@@ -29,6 +29,7 @@ from torchrepro_lint.program.ordering.element_bindings import (
 )
 from torchrepro_lint.program.ordering.element_names import by_name, names_numbers
 from torchrepro_lint.program.ordering.element_nesting import elements_of_elements, unpacked, values_of
+from torchrepro_lint.program.ordering.element_values import kind_of_known
 from torchrepro_lint.program.running.callers import all_calls, called_name, contexts, frame_without_callers
 from torchrepro_lint.program.running.parents import is_named
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
@@ -253,7 +254,8 @@ class Reader:
             return elements_of_elements(self, node.args[0].value, depth - 1)
         if word in ("set", "frozenset", "list", "tuple", "sorted", "reversed", "Counter", "dict", "filter", "chain"):
             return joined(self.elements(arg.value, depth - 1) for arg in node.args[-1:])
-        return by_name(node.func)
+        returned = joined(reader.elements(value, depth - 1) for reader, value in self._returns(node.func))
+        return returned or by_name(node.func)
 
     def _elements_of_several(self, receiver: tree.Expr, args: tuple[tree.Arg, ...], depth: int) -> ElementKind | None:
         """What `first.union(second, *others)` or `set.union(*all_of_them)` holds."""
@@ -376,16 +378,7 @@ class Reader:
         return None if None in kinds else joined(kinds)
 
     def _of_values_in(self, node: tree.Expr, frame: Frame) -> ElementKind | None:
-        elements = [
-            one
-            for value in self.program.ev.values(node, frame)
-            if isinstance(value, SequenceValue)
-            for one in value.elements()
-        ]
-        if not elements or not all(isinstance(one, Constant) for one in elements):
-            return None
-        texts = any(isinstance(one, Constant) and isinstance(one.value, (str, bytes)) for one in elements)
-        return "text" if texts else "number"
+        return kind_of_known(self.program.ev.values(node, frame))
 
 
 def _is_text_of(func: tree.Expr) -> bool:
