@@ -97,6 +97,14 @@ def test_of_more_calls_than_are_looked_at_nothing_is_known_of_the_arguments(tmp_
     assert _called_so_often(tmp_path, MAX_CALLS + 1) == ["0"] * 8 + ["1"] * 8 + ["nothing"]
 
 
+def test_nothing_calls_a_lambda_or_a_comprehension_by_a_name(tmp_path: Path) -> None:
+    program = program_of(tmp_path, "def f(xs):\n    return [x.seed() for x in xs], lambda y: y.seed()\nf([1])\n")
+    (facts,) = (one for path in program.project.files if (one := program.facts(path)) is not None)
+    inner = the_scope(program, "f").children
+    assert len(inner) == 2
+    assert [visible_calls(program.ev, facts, scope) for scope in inner] == [(), ()]
+
+
 def test_the_calls_themselves(tmp_path: Path) -> None:
     program = program_of(tmp_path, "def f(a): pass\ndef g():\n    f(1)\nclass C:\n    def f(self): pass\nC().f()\n")
     facts = program.facts(tmp_path / "main.py")

@@ -255,7 +255,8 @@ def visible_calls(
     ev: Evaluator, facts: ModuleFacts, scope: Scope
 ) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
     """The calls in the project whose callee can be this function, each with a frame in which it runs: the first of
-    them, `MAX_CALLS` at most. Who needs all of them asks `all_calls`.
+    them, `MAX_CALLS` at most. Who needs all of them asks `all_calls`. None of a lambda or a comprehension, which nothing
+    calls by a name.
     """
     return _kept_calls(ev, facts, scope)[:MAX_CALLS]
 
@@ -280,6 +281,8 @@ def _kept_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> tuple[tuple[
 
 
 def _visible_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[tuple[tree.Call, Frame]]:
+    if not isinstance(scope.node, tree.FunctionDef):
+        return
     wanted = partial(calls_function, ev, scope)
     for one in any_calls_of(ev, facts, scope):
         for frame in frames_meaning(ev, one, wanted):
