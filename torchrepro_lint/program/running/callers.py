@@ -255,8 +255,8 @@ def visible_calls(
     ev: Evaluator, facts: ModuleFacts, scope: Scope
 ) -> tuple[tuple[tree.Call, Frame], ...]:  # fmt: skip
     """The calls in the project whose callee can be this function, each with a frame in which it runs: the first of
-    them, `MAX_CALLS` at most. Who needs all of them asks `all_calls`. None of a lambda or a comprehension, which nothing
-    calls by a name.
+    them, `MAX_CALLS` at most. Who needs all of them asks `all_calls`. None of a lambda or a comprehension, which
+    nothing calls by a name.
     """
     return _kept_calls(ev, facts, scope)[:MAX_CALLS]
 
