@@ -23,6 +23,12 @@ from torchrepro_lint.program.switches.intent_at import (
 )
 
 HEAD = "import torch\nfrom torch.backends import cudnn\n"
+SETUP = """\
+from detectron2.config import get_cfg
+from detectron2.engine import default_argument_parser, default_setup
+args = default_argument_parser().parse_args()
+cfg = get_cfg()
+"""
 RUNNER = "from mmengine.runner import Runner\n"
 BOTH = ["algorithms deterministic", "seed seeded"]
 ON = "torch.use_deterministic_algorithms(True)\n"
@@ -75,6 +81,17 @@ def shown(root: Path, files: Mapping[str, str] | str) -> list[str]:
         (f"{RUNNER}how = dict(seed=0)\nRunner(randomness=dict(deterministic=True, **how))\nhere()", BOTH),
         (f"{RUNNER}Runner(randomness=dict(seed=0, deterministic=False))\nhere()", ["seed seeded"]),
         (f"{RUNNER}Runner(randomness=dict(seed=None))\nhere()", []),
+        # In a configuration that is handed over.
+        (f"{SETUP}cfg.SEED = 42\ndefault_setup(cfg, args)\nhere()", ["seed seeded"]),
+        (f"{SETUP}cfg.SEED = args.seed\ndefault_setup(cfg, args)\nhere()", ["seed seeded"]),
+        (f"{SETUP}cfg.SEED = 0\ncfg.train.seed = -1\ncfg.SEED = 7\ndefault_setup(cfg, args)\nhere()", ["seed seeded"]),
+        (f"{SETUP}cfg.train.seed = 7\ndefault_setup(cfg, args)\nhere()", ["seed seeded"]),
+        (f"{SETUP}def adjust(cfg):\n    cfg.SEED = 7\nadjust(cfg)\ndefault_setup(cfg, args)\nhere()", ["seed seeded"]),
+        (f"{SETUP}cfg.SEED = -1\ndefault_setup(cfg, args)\nhere()", []),
+        (f"{SETUP}cfg.SEED = 42\ncfg.SEED = -1\ndefault_setup(cfg, args)\nhere()", []),
+        (f"{SETUP}default_setup(cfg, args)\ncfg.SEED = 42\nhere()", []),
+        (f"{SETUP}default_setup(cfg, args)\nhere()", []),
+        (f"{SETUP}cfg.MIXER_SEED = 42\ndefault_setup(cfg, args)\nhere()", []),
         (f"{RUNNER}Runner()\nhere()", []),
         (f"{RUNNER}Runner(seed=0, deterministic=True)\nhere()", []),
         ("torch.seed()\nhere()", []),

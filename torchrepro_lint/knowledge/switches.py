@@ -92,7 +92,8 @@ class SeedingCall:
     `seed_parameter` is the argument with the seed; where it is left out or None, the seed is `default` if that is
     an integer, and drawn from entropy where `default` is None. `when` and `within` as in `Switch`. `handed_to` are the
     names of what seeds with that seed when it is made, if the program makes it; else the call itself is taken to seed.
-    `fresh`: every release of the library draws a seed where none is given.
+    `fresh`: every release of the library draws a seed where none is given. `configured_by`: the attributes of the
+    configuration that it is given, one of which holds the seed; below 0 is none.
     """
 
     qualname: str
@@ -104,6 +105,7 @@ class SeedingCall:
     handed_to: frozenset[str] = frozenset()
     fresh: bool = False
     within: str | None = None
+    configured_by: tuple[str, ...] = ()
 
 
 def assignment_switch(qualname: str) -> tuple[Switch, ...]:
@@ -172,5 +174,6 @@ def _seeding() -> Mapping[str, SeedingCall]:
                 handed_to=frozenset(one for text in row.get("handed_to", ()) for one in expand_names(text)),
                 fresh=row.get("fresh", False),
                 within=row.get("within"),
+                configured_by=tuple(row.get("configured_by", ())),
             )
     return found

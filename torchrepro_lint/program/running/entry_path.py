@@ -185,9 +185,9 @@ class EntryRun:
 
 
 def _is_by_a_call(one: Evidence) -> bool:
-    """Whether a framework is made with a seed, by which it seeds the whole program."""
+    """Whether a framework is made with a seed, or set up with one, by which it seeds the whole program."""
     known = seeding_call(one.name)
-    if known is None or known.within is None or one.value is None:
+    if known is None or one.value is None or not (known.within or known.configured_by):
         return False
     return not any(isinstance(value, Constant) and value.value is None for value in one.values)
 

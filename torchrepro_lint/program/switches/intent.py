@@ -55,6 +55,7 @@ from torchrepro_lint.program.running.callers import (
 from torchrepro_lint.program.running.calling_places import MANY, making_places
 from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.references import places_of_use
+from torchrepro_lint.program.switches.configured_seeds import configured_seed
 from torchrepro_lint.program.switches.library_releases import switches_of
 from torchrepro_lint.program.switches.wishes import Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
@@ -65,7 +66,7 @@ if TYPE_CHECKING:
 __all__ = ["EVIDENCE_WORDS", "Evidence", "fetches_items", "find_evidence", "running_modules", "settings_in"]
 
 EVIDENCE_WORDS = re.compile(
-    rb"seed|determinis|benchmark|Trainer|Runner|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul"
+    rb"seed|default_setup|determinis|benchmark|Trainer|Runner|TrainingArguments|colossalai|allow_tf32|fp32_precision|float32_matmul"
     rb"|max-autotune|max_autotune|coordinate_descent_tuning"
 )
 _ATTRIBUTES = frozenset(
@@ -203,8 +204,12 @@ def _from_calls(ev: Evaluator, calls: list[tuple[tree.Call, ArmPath]], frame: Fr
             args = settings_in(call, seeding.within)
             arguments = ev.arguments(args, frame)
             if all(condition_holds(c, arguments) is not False for c in seeding.when):
-                node, values = _written(args, arguments, seeding.seed_parameter)
-                is_intent = "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values)
+                if seeding.configured_by:
+                    node, values = configured_seed(ev, seeding, call, frame)
+                    is_intent = node is not None
+                else:
+                    node, values = _written(args, arguments, seeding.seed_parameter)
+                    is_intent = "torch" in seeding.seeds and not _is_entropy(seeding, arguments, values)
                 level = "seeded" if is_intent and not fetches_items(frame.scope) else None
                 yield Evidence(name, "seed", level, seeding.seeds, site, call, node, values, frame, path)
 
