@@ -10,7 +10,7 @@ from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_con
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
-__all__ = ["Search", "searches"]
+__all__ = ["Search", "searches", "threads_of_searches"]
 
 _FILE = "searches.toml"
 
@@ -40,3 +40,15 @@ def searches() -> Mapping[str, Search]:
         for text in row["names"]:
             found.update((canonical(name), one) for name in expand_names(text))
     return found
+
+
+@cache
+def threads_of_searches() -> Mapping[str, Parameter]:
+    """The methods that run a search in threads, which seed it anew; with the argument that has their number."""
+    rows = read_rows(_FILE, "in_threads")
+    return {
+        canonical(name): Parameter.parse(row["threads"])
+        for row in rows
+        for text in row["names"]
+        for name in expand_names(text)
+    }

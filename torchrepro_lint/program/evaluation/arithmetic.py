@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.containers import TENSOR, updated
+from torchrepro_lint.program.evaluation.module_containers import joined_modules
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     Arguments,
@@ -44,14 +46,16 @@ def combine(ev: Evaluator, op: str, left: Values, right: Values) -> Values:
 
 
 def _added(ev: Evaluator, left: Value, right: Value) -> Values | None:
-    """`left + right` for an object: torch's datasets join what is added, and so do classes that derive from them."""
+    """`left + right` for an object: torch's datasets join what is added, and so do classes that derive from them, and
+    containers of modules.
+    """
     if isinstance(left, Instance):
         methods = ev.attribute(left, "__add__")
         if methods:
             return ev.call_all(methods, Arguments((values_of(right),)), None)
     joiner = _joiner(ev, left)
     if joiner is None:
-        return None
+        return joined_modules(left, right, partial(_combine_two, "+"))
     both = SequenceValue("list", (values_of(left), values_of(right)), NOTHING)
     return values_of(ExternalObject(joiner, Arguments((values_of(both),))))
 

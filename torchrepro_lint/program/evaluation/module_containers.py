@@ -6,6 +6,8 @@ well.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from torchrepro_lint.program.evaluation.joining import dict_of_pairs
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
@@ -25,6 +27,7 @@ __all__ = [
     "held_modules",
     "holding_modules",
     "is_changeable",
+    "joined_modules",
     "layered",
     "named_element",
     "named_module",
@@ -63,6 +66,13 @@ def holding_modules(value: Value, held: Values) -> Value:
         case ExternalObject(site=site):
             return ExternalObject(value.name, Arguments((held,)), site)
     return value
+
+
+def joined_modules(left: Value, right: Value, join: Callable[[Value, Value], Values]) -> Values | None:
+    """What `left + right` holds where the left is a container of modules, and the right one too, or a list of them."""
+    added = held_modules(right) or frozenset((right,) if isinstance(right, SequenceValue) else ())
+    both = union(*(join(a, b) for a in held_modules(left) for b in added if isinstance(a, SequenceValue)))
+    return values_of(holding_modules(left, both)) if both else None
 
 
 def layered(arguments: Arguments) -> Arguments:

@@ -16,7 +16,7 @@ fallback_seeds.py   those where the user gives none
 seed_entropy.py     where they come from; entropy_calls.py: which calls
 drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
 environment_seeds.py    environments of Gym that nothing seeds, and their spaces
-unseeded_searches.py    searches of hyperparameters without a seed
+unseeded_searches.py    searches of hyperparameters without a seed; reseeded_searches.py: with one that threads lose
 unseeded_streams.py     shuffles and samples of libraries without a seed
 hashed_texts.py     what the hash of a text decides
 process_classes.py  processes that are objects of the project's own classes

@@ -112,12 +112,17 @@ def _handed_to(step: Step) -> frozenset[str]:
     return known.handed_to if known is not None else frozenset()
 
 
+def _is_of_another_rule(name: str) -> bool:
+    """Whether a draw is a split or a sampler, of which TRL202 and TRL209 speak; of NumPy's own they do not."""
+    return not name.startswith("numpy.") and function_words("split_or_sampler").fullmatch(last_part(name)) is not None
+
+
 def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
     """The step as a draw that may come too early for a seed; None if it is none."""
     event = step.event
     if step.kind != "draw" or rng not in step.rngs or step.order >= seed.order or is_idle(run.program.ev, event):
         return None
-    if function_words("split_or_sampler").fullmatch(last_part(event.name)) or is_unused_default(run, event):
+    if _is_of_another_rule(event.name) or is_unused_default(run, event):
         return None
     if is_of_a_module_alone(run, event) or is_over_before(run.program, event, seed.event.site):
         return None

@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.searches import Search, searches
-from torchrepro_lint.program.evaluation.values import Constant, Value
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.fallbacks import handled_by, tried_in
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.seeds.reseeded_searches import is_more_than_one
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.workers import argument, condition_holds
 
@@ -122,7 +123,7 @@ def draws_afresh_in_threads(program: Program, one: UnseededSearch) -> bool:
     if not one.call.name.startswith("optuna."):
         return False
     return any(
-        _is_more_than_one(value)
+        is_more_than_one(value)
         for scope in one.call.facts.walk_scopes()
         for call, _ in scope.calls
         if called_name(call.func) == "optimize"
@@ -131,7 +132,3 @@ def draws_afresh_in_threads(program: Program, one: UnseededSearch) -> bool:
         for frame in contexts(program.ev, one.call.facts, scope)
         for value in program.ev.values(arg.value, frame)
     )
-
-
-def _is_more_than_one(value: Value) -> bool:
-    return isinstance(value, Constant) and isinstance(value.value, int) and value.value != 1

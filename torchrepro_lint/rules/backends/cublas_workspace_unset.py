@@ -81,8 +81,10 @@ from torchrepro_lint.program.switches.cublas_use import first_product_before
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 from torchrepro_lint.program.switches.environment import Setting, is_set_outside, settings_of
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.older_torch import NEWER_SWITCHES
 from torchrepro_lint.rules.base import Rule
+
+#: The name that torch has lost.
+_LOST = "set_deterministic"
 
 _IS_SET = re.compile(re.escape(CUBLAS_WORKSPACE.encode()))
 
@@ -105,7 +107,7 @@ class CublasWorkspaceUnset(Rule):
         settings = settings_of(program.ev, CUBLAS_WORKSPACE)
         for one in wanted:
             program.ev.begin_question()
-            if _is_spoken_for(program, one, wanted) or _is_of_a_torch_of_old(program, one):
+            if _is_spoken_for(program, one, wanted) or _is_of_a_torch_of_old(program, one, wanted):
                 continue
             if not one.name.startswith("torch.") or not speaks_of_a_device(program, one.site.path):
                 continue
@@ -169,15 +171,19 @@ def _parted_by(first: Evidence, second: Evidence) -> int | None:
     return next((branch for branch in apart if isinstance(branches.get(branch), tree.If)), None)
 
 
-def _is_of_a_torch_of_old(program: Program, one: Evidence) -> bool:
+def _is_of_a_torch_of_old(program: Program, one: Evidence, wanted: Sequence[Evidence]) -> bool:
     """Whether a switch has a name that torch has lost, where nothing says that the program is for a torch of old: in
-    the torch of today it raises an error itself.
+    the torch of today it raises an error itself, or what the file has besides only warns.
     """
     return (
         not program.target.known
         and isinstance(one.node, tree.Call)
-        and called_name(one.node.func) == "set_deterministic"
-        and not program.project.holds(one.site.path, NEWER_SWITCHES)
+        and called_name(one.node.func) == _LOST
+        and not any(
+            other.site.path == one.site.path
+            and not (isinstance(other.node, tree.Call) and called_name(other.node.func) == _LOST)
+            for other in wanted
+        )
     )
 
 

@@ -3,7 +3,8 @@
 What it does
     Finds searches of hyperparameters without a seed: `optuna.create_study` without a sampler, a sampler of Optuna
     without `seed`, `Trainer.hyperparameter_search` with `backend="optuna"` and without a sampler, `hyperopt.fmin`
-    without `rstate`, `BayesianOptimization` without `random_state`, searches of Ray Tune without their seed.
+    without `rstate`, `BayesianOptimization` without `random_state`, searches of Ray Tune without their seed. Also a
+    study of Optuna that has a seeded sampler and is optimized with `n_jobs` above 1, which seeds it in each thread.
 
 Why is this bad?
     Each of them has a generator of its own, whose first state comes from the operating system. `random.seed`,
@@ -57,9 +58,6 @@ Not reported
     - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
       profile only.
 
-Known limits
-    With `n_jobs` above 1 the order in which trials finish decides what is tried next. That is not reported.
-
 References
     https://optuna.readthedocs.io/en/stable/faq.html#how-can-i-obtain-reproducible-optimization-results
     https://docs.ray.io/en/latest/tune/faq.html
@@ -75,6 +73,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.split_fix import random_state_fix
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.seeds.reseeded_searches import reseeded_searches
 from torchrepro_lint.program.seeds.unseeded_searches import (
     UnseededSearch,
     draws_afresh_in_threads,
@@ -82,6 +81,8 @@ from torchrepro_lint.program.seeds.unseeded_searches import (
 )
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.lacking import named_without
+
+_IN_THREADS = "with `n_jobs` above 1 each thread gives the sampler a new seed: its own has no effect"
 
 
 class SearchUnseeded(Rule):
@@ -98,6 +99,8 @@ class SearchUnseeded(Rule):
             yield self.finding(
                 program, one.call.site, _message(one), fix=fix, declined=declined, seldom_matters=one.is_shared
             )
+        for call in reseeded_searches(program):
+            yield self.finding(program, call.site, _IN_THREADS, declined="run it with `n_jobs=1`, which takes longer")
 
 
 def _fix(program: Program, one: UnseededSearch) -> tuple[Fix | None, str | None]:
