@@ -281,7 +281,7 @@ def _each_wish(program: Program) -> Iterator[tuple[Path, Evidence | None]]:
                 for path in one.roots:
                     yield path, one
     for call in command_line_calls(program):
-        if may_seed(program, call):
+        if may_seed(program, call, by_default=False):
             for path in program.imports.above(call.facts.path):
                 yield path, None
 

@@ -129,8 +129,10 @@ def _is_for(known: CommandLine, given: Mapping[str, object]) -> bool:
     return isinstance(given.get(known.trainer_key), Mapping) and not {"model", "data", known.seed_key}.isdisjoint(given)
 
 
-def may_seed(program: Program, one: CommandLineCall) -> bool:
-    """Whether the program may be seeded by its command line, as far as the call and its files say."""
+def may_seed(program: Program, one: CommandLineCall, *, by_default: bool = True) -> bool:
+    """Whether the program may be seeded by its command line, as far as the call and its files say. Without
+    `by_default`, what the framework does where nobody writes a seed does not count.
+    """
     known = one.known
     if one.own or any(arg.star or arg.keyword in known.hidden for arg in one.call.args):
         return True
@@ -142,7 +144,7 @@ def may_seed(program: Program, one: CommandLineCall) -> bool:
         return False
     given, values = argument(program.ev.arguments(one.call.args, one.frame), known.seed_argument, None)
     if not given:
-        return not _leaves_unseeded(program, known, "argument", ABSENT)
+        return by_default and not _leaves_unseeded(program, known, "argument", ABSENT)
     return not values or any(
         not isinstance(value, Constant) or not _leaves_unseeded(program, known, "argument", repr(value.value))
         for value in values

@@ -48,6 +48,8 @@ Fix safety
     copy of the one in a call that seeds something else, or later.
 
 Not reported
+    - A generator that is made for a device (`torch.Generator(device="cuda")`) in a program that seeds nothing and asks for
+      no determinism, where its constant start harms nothing: the `strict` profile reports it.
     - Generators of whose attribute another method makes and seeds one: this one keeps the place.
     - Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only if
       no seed is asked for.
@@ -112,4 +114,5 @@ class GeneratorNeverSeeded(Rule):
         message = (
             "this torch.Generator is never seeded: it starts from a constant of torch, whatever seed the program sets"
         )
-        return self.finding(program, made.site, message, fix=fix, declined=declined)
+        # One that is made for a device is there because torch asks for it (`torch.set_default_device("cuda")`).
+        return self.finding(program, made.site, message, fix=fix, declined=declined, about_control=bool(made.call.args))

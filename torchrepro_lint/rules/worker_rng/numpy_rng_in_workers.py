@@ -88,7 +88,8 @@ Not reported
     - Draws in `__init__` only.
     - Loaders for an evaluation, by their names, of a data set that draws under a test for training (`if self.phase ==
       "train":`).
-    - Loaders that a test makes: reported in the `strict` profile only.
+    - Loaders of a test, and those with which, by their names and uses, a network is only evaluated, so that what is
+      drawn alike hardly changes a mean: reported in the `strict` profile only.
     - Loaders whose `num_workers` is missing or proven to be 0.
     - Loaders that a framework seeds (MONAI's with `set_determinism`, timm's `create_loader`, Lightning with
       `seed_everything(workers=True)`).
@@ -122,7 +123,7 @@ from torchrepro_lint.dotted import shortened
 from torchrepro_lint.fixes.loader_fix import asks_for_generator, loader_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.global_draws import is_in_an_evaluation
+from torchrepro_lint.program.workers.global_draws import is_in_an_evaluation, is_of_an_evaluation
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import called_init
 from torchrepro_lint.program.workers.loaders import Loader
@@ -191,7 +192,7 @@ class NumpyRngInWorkers(LoaderRule):
         trace = _trace(draw)
         if seeding is not None:
             trace.append(Link(seeding.site, "seeds NumPy in the main process, which does not affect the workers", 0))
-        is_error = seeding is not None or (is_old and program.target.known)
+        is_error = seeding is not None or (is_old and _is_surely_old(program))
         severity = Severity.ERROR if is_error else Severity.WARNING
         message = (
             f"workers draw from NumPy (`{shortened(draw.event.name, _LONGEST_NAME)}`) without a `worker_init_fn`: "
@@ -210,8 +211,13 @@ class NumpyRngInWorkers(LoaderRule):
             fix=fix,
             declined=declined,
             about_control=not is_old,
-            seldom_matters=program.is_test(loader.site.path),
+            seldom_matters=program.is_test(loader.site.path) or is_of_an_evaluation(program, loader),
         )
+
+
+def _is_surely_old(program: Program) -> bool:
+    """Whether the project says that it runs with torch before 1.9; a lower bound alone leaves that open."""
+    return program.target.known and not program.target.admits_from("1.9")
 
 
 def _seeds_the_loader(fix: Fix) -> bool:
@@ -226,8 +232,8 @@ def _trace(draw: Effect) -> list[Link]:
 def _consequence(program: Program, is_old: bool, controlled: bool, alone: bool) -> str:
     if is_old and alone:
         every = "before torch 1.9, every epoch draws the same numbers"
-        return every if program.target.known else f"{every} (set `target-torch` if newer)"
-    if is_old and program.target.known:
+        return every if _is_surely_old(program) else f"{every} (set `target-torch` if newer)"
+    if is_old and _is_surely_old(program):
         return "before torch 1.9, all draw the same numbers in every epoch"
     if is_old:
         return "before torch 1.9, all draw the same numbers (set `target-torch` if newer)"
