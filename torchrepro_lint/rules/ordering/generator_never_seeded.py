@@ -48,8 +48,8 @@ Fix safety
     copy of the one in a call that seeds something else, or later.
 
 Not reported
-    - A generator that is made for a device (`torch.Generator(device="cuda")`) in a program that seeds nothing and asks for
-      no determinism, where its constant start harms nothing: the `strict` profile reports it.
+    - A generator that is made for a device (`torch.Generator(device="cuda")`) in a program that seeds nothing and asks
+      for no determinism, where its constant start harms nothing: the `strict` profile reports it.
     - Generators of whose attribute another method makes and seeds one: this one keeps the place.
     - Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only if
       no seed is asked for.
