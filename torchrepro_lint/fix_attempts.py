@@ -7,21 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
 from torchrepro_lint.fix_report import RejectedFix
-from torchrepro_lint.fixes.apply import apply_edits, in_order, merge_edits
-from torchrepro_lint.fixes.twins import Holding, unlike_twins
+from torchrepro_lint.fixes.apply import apply_edits, merge_edits, touched_rows
+from torchrepro_lint.fixes.twins import files_with_copies, rows_of, unlike_twins
 from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT, beside_what_is_left
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
+from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import Source, SourceError, decode, split_lines
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS
 from torchrepro_lint.toolkit import Toolkit
+
+if TYPE_CHECKING:
+    from torchrepro_lint.fixes.files_alike import FilesAlike
 
 __all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
 
@@ -76,7 +80,8 @@ class Attempts:
     _strict_projects: Projects | None = None
     _by_every_rule: list[tuple[Mapping[Path, str], dict[Path, list[Finding]]]] = field(default_factory=list)
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
-    _holding: Holding | None = None
+    _files: FilesAlike | None = None
+    _copies: dict[Set[Path], Report] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str]) -> Report:
         """The report on the texts. The number of checks is not known in advance, so each takes half of what is left of
@@ -130,7 +135,14 @@ class Attempts:
         """
         fixed = [one for one in report.findings if self._is_applicable(report, one)]
         left = [one for one in report.findings if one.fix is None or not self._may_be_fixed(report, one)]
-        unlike = unlike_twins(fixed, left, self._python_text, self._files_holding()) if fixed else []
+        if not fixed:
+            return False
+        known = set(map(id, (*fixed, *left)))
+        elsewhere = [one for one in report.findings if id(one) not in known]
+        others = self._beside_copies(fixed)
+        elsewhere += [one for one in others.findings if self._may_be_fixed(others, one)]
+        left += [one for one in others.findings if not self._may_be_fixed(others, one)]
+        unlike = unlike_twins(fixed, left, self._python_text, self._files_alike(), elsewhere)
         for finding, reason in unlike:
             self.rejected[self.key(finding)] = RejectedFix(finding, reason)
         beside = [
@@ -142,13 +154,32 @@ class Attempts:
             self.rejected[self.key(finding)] = RejectedFix(finding, BESIDE_ONE_THAT_IS_LEFT)
         return bool(unlike or beside)
 
-    def _files_holding(self) -> Holding:
-        if self._holding is None:
-            # Imported here: the program model, which it needs, is not loaded where there is nothing to fix.
-            from torchrepro_lint.fixes.files_alike import files_holding
+    def _beside_copies(self, findings: Sequence[Finding]) -> Report:
+        """The report on the files that are not checked in which there are copies of what findings are in: each file is
+        fixed in one way, whichever of them are given.
+        """
+        on_disk = [path for path in self.paths if path not in self.overlay]
+        asked = frozenset({*self.projects.files(on_disk), *(path for path in self.paths if path in self.overlay)})
+        files, report = asked, Report()
+        while more := files_with_copies(findings, self._python_text, self._files_alike(), files):
+            files = files | more
+            others = files - asked
+            if others not in self._copies:
+                self._copies[others] = check(
+                    in_order(others), self.override, overlay=self.overlay, projects=self.projects,
+                    toolkit=self.toolkit, contents=self.contents, run=RunOptions(jobs=self.run.jobs),
+                )  # fmt: skip
+            report = self._copies[others]
+            findings = [one for one in report.findings if self._may_be_fixed(report, one)]
+        return report
 
-            self._holding = files_holding(self.projects, self.contents)
-        return self._holding
+    def _files_alike(self) -> FilesAlike:
+        if self._files is None:
+            # Imported here: the program model, which it needs, is not loaded where there is nothing to fix.
+            from torchrepro_lint.fixes.files_alike import FilesAlike
+
+            self._files = FilesAlike(self.projects, self.contents)
+        return self._files
 
     def written_with(self, path: Path) -> set[Path]:
         """The files that must not be written where `path` is not: a fix changes both, or one imports from the other."""
@@ -298,11 +329,11 @@ class Attempts:
         next_round = {(one.code, one.location) for one in after.findings if after.may_fix(one)}
         spoken_for = {code for finding, _ in chosen for code in _SPOKEN_FOR.get(finding.code, ())}
         for path, found in self._by_every_rule_in(texts, edits.keys()).items():
-            rows = _touched_rows(texts[path], edits[path])
+            rows = touched_rows(texts[path], edits[path])
             earlier, number = Counter(one.code for one in before[path]), Counter(one.code for one in found)
             for one in found:
                 is_new = number[one.code] > earlier[one.code] and (one.code, one.location) not in next_round
-                if is_new and one.code not in spoken_for and not rows.isdisjoint(_rows_of(one)):
+                if is_new and one.code not in spoken_for and not rows.isdisjoint(rows_of(one)):
                     return Rejection(_other_fault(one), _editing(chosen, path))
         return None
 
@@ -343,7 +374,7 @@ def _brought_up(texts: Mapping[Path, str], chosen: Sequence[Chosen], finding: Fi
     """The same, where it may be about lines that the fixes leave as they are: then it was only not reported before."""
     path = finding.location.path
     edits = merge_edits(fix for _, fix in chosen).get(path, [])
-    if edits and not _touched_rows(texts[path], edits).isdisjoint(_rows_of(finding)):
+    if edits and not touched_rows(texts[path], edits).isdisjoint(rows_of(finding)):
         return _other_fault(finding)
     return f"the fix would bring up another finding, which comes first: {finding.message} ({finding.code})"
 
@@ -355,25 +386,6 @@ def why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | 
     return why_not_written(path, old, new) or verify_edit(
         python_text(path, old), python_text(path, new), edits, awaits=is_notebook(path)
     )
-
-
-def _rows_of(finding: Finding) -> range:
-    """The rows of the statement that a finding is in."""
-    first, last = finding.statement_rows or (finding.location.start.row, finding.location.end.row)
-    return range(first, last + 1)
-
-
-def _touched_rows(text: str, edits: Sequence[Edit]) -> set[int]:
-    """The rows of a new text that edits, given by their offsets in the old one, have written."""
-    rows: set[int] = set()
-    shift = 0
-    for edit in in_order(edits):
-        start = edit.start + shift
-        end = start + len(edit.content)
-        first = len(split_lines(text[:start] + "|"))
-        rows.update(range(first, first + len(split_lines(text[start:end] + "|"))))
-        shift += len(edit.content) - (edit.end - edit.start)
-    return rows
 
 
 def _editing(chosen: Sequence[Chosen], path: Path) -> Sequence[Chosen]:

@@ -67,7 +67,7 @@ loader = make(data, shuffle=True if sampler is None else False, sampler=sampler)
     assert _safe(found, "TRL202") == ["train.py"] * is_safe
 
 
-#: How samples are made above a loader of a program that seeds torch only later, and whether the loader's fix is safe.
+#: How samples are made above a loader of a program that never seeds torch, and whether the loader's fix is safe.
 SAMPLES = {
     "drawn": ("torch.rand(number, 1)", "make(64)", False),
     "read": ("torch.load(number)", "make('samples.pt')", True),
@@ -79,6 +79,7 @@ SAMPLES = {
 def test_the_order_of_samples_that_are_drawn_before_the_seed(rows: str, made: str, is_safe: bool, write) -> None:
     text = f"""\
 import argparse
+import random
 
 import torch
 from torch.utils.data import DataLoader
@@ -98,7 +99,7 @@ parser.add_argument("--seed", type=int, default=1)
 args = parser.parse_args()
 samples = {made}
 loader = DataLoader(samples, batch_size=4, shuffle=True)
-torch.manual_seed(args.seed)
+random.seed(args.seed)
 model = torch.nn.Linear(1, 1)
 for batch in loader:
     model(batch).sum().backward()
@@ -169,6 +170,45 @@ def test_a_listing_beside_one_that_stays_unsorted(listed: str, number: int, writ
     assert len(_safe(found, "TRL207")) == number
 
 
+HELPERS = """\
+import os
+import random
+
+import torch
+
+random.seed(0)
+torch.manual_seed(0)
+
+
+def list_folders(root):
+    folders = list(filter(lambda one: os.path.isdir(os.path.join(root, one)), os.listdir(root)))
+    return folders
+
+
+def list_files(root):
+    files = {files}
+    return {given}
+
+
+names = list_folders("images")
+random.shuffle(names)
+print([list_files(name) for name in names], torch.rand(1))
+"""
+OTHERS = {
+    "in the order of the listing": ("list(filter(str.isalnum, os.listdir(root)))", "files", 0),
+    "sorted": ("sorted(os.listdir(root))", "files", 1),
+    "counted": ("os.listdir(root)", "len(files)", 1),
+}
+
+
+@pytest.mark.parametrize(("files", "given", "number"), OTHERS.values(), ids=OTHERS)
+def test_a_helper_that_lists_beside_another(files: str, given: str, number: int, write) -> None:
+    root = write({"pyproject.toml": "", "split.py": HELPERS.format(files=files, given=given)})
+    found = _found(root)
+    assert any(one.code == "TRL207" for one in found)
+    assert len(_safe(found, "TRL207")) == number
+
+
 SWITCHED = """\
 import os
 
@@ -207,6 +247,54 @@ def test_a_copy_in_another_file(name: str, seed: str, comment: str, fixed: int, 
     result = fix([root], {"select": ("TRL301",)})
     assert len(result.changes) == fixed
     assert {one.reason for one in result.rejected} == ({reason} if reason else set())
+
+
+@pytest.mark.parametrize(("name", "seed", "comment", "fixed", "reason"), COPIES.values(), ids=COPIES)
+def test_a_file_is_fixed_in_one_way_whichever_are_given(
+    name: str, seed: str, comment: str, fixed: int, reason: str | None, write
+) -> None:
+    first = SWITCHED.format(seed=SEEDS, comment="")
+    root = write({"pyproject.toml": "", "train_a.py": first, name: SWITCHED.format(seed=seed, comment=comment)})
+    alone = fix([root / "train_a.py"], {"select": ("TRL301",)})
+    assert [change.source.path.name for change in alone.changes] == ["train_a.py"] * (fixed > 0)
+    assert {one.reason for one in alone.rejected} == ({reason} if reason else set())
+
+
+WORKERS = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(1)
+
+
+class Images(Dataset):
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return torch.tensor(float(index)) + {drawn}
+
+
+def run(model, folder, device):
+    print("images of", folder, "on", device)
+    loader = DataLoader(Images(), batch_size=4, num_workers=2)
+    for batch in loader:
+        model(batch.unsqueeze(1).to(device)).sum().backward()
+
+
+run(torch.nn.Linear(1, 1), "images", "cpu")
+"""
+
+
+@pytest.mark.parametrize("drawn", ["np.random.rand()", "1.0"])
+@pytest.mark.parametrize("given", [("a.py",), ("a.py", "b.py")])
+def test_workers_of_a_copy_in_another_file(drawn: str, given: tuple[str, ...], write) -> None:
+    one, other = WORKERS.format(drawn="np.random.rand()"), WORKERS.format(drawn=drawn)
+    root = write({"pyproject.toml": "[project]\ndependencies = ['numpy<2', 'torch==1.8']", "a.py": one, "b.py": other})
+    result = fix([root / name for name in given], {"select": ("TRL101",)})
+    changed = given if drawn != "1.0" else ()
+    assert tuple(change.source.path.name for change in result.changes) == changed
 
 
 BESIDE = f"""{HEAD}
@@ -261,10 +349,160 @@ def test_one_beside_another_whose_fix_does_not_hold(write) -> None:
     assert BESIDE_ONE_THAT_IS_LEFT in {one.reason for one in result.rejected}
 
 
+SPLIT = """\
+import torch
+from torch.utils.data import random_split
+
+torch.manual_seed(1)
+model = torch.nn.Linear(1, 1)
+first, second = random_split(torch.arange(8.0).unsqueeze(1), [4, 4])
+print(model(torch.stack(list(first))){ending})
+"""
+
+
 @pytest.mark.parametrize(("name", "is_safe"), [("train.py", True), ("evaluate.py", False)])
-def test_what_only_evaluates_is_left_to_a_person(name: str, is_safe: bool, write) -> None:
-    text = SWITCHED.format(seed=SEEDS, comment="")
-    if not is_safe:
-        text = text.replace(".sum().backward()", "")
-    root = write({"pyproject.toml": "", name: text})
-    assert _safe(_found(root), "TRL301") == [name] * is_safe
+def test_what_only_evaluates_is_left_to_a_person_but_for_switches(name: str, is_safe: bool, write) -> None:
+    ending = ".sum().backward()" if is_safe else ""
+    text = SPLIT.format(ending=ending)
+    switches = SWITCHED.format(seed=SEEDS, comment="").replace(".sum().backward()", ending)
+    root = write({"pyproject.toml": "", name: text, f"{name[:-3]}_images.py": switches})
+    found = _found(root)
+    assert _safe(found, "TRL202") == [name] * is_safe
+    assert len(_safe(found, "TRL301")) == 1
+
+
+BLOCK = """import numpy as np
+import torch
+
+torch.manual_seed(1)
+
+
+def loss(rows):
+    return (rows * np.random.rand()).sum()
+"""
+IMPORTS = """import torch
+from losses import loss
+
+model = torch.nn.Linear(1, 1)
+loss(model(torch.ones(2, 1))).backward()
+"""
+IN_ONE = BLOCK + "\n\nloss(torch.nn.Linear(1, 1)(torch.ones(2, 1))).backward()\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "number"),
+    [({"losses.py": BLOCK, "train.py": IMPORTS}, 0), ({"train.py": IN_ONE}, 1)],
+    ids=["in a file that is imported", "in the program"],
+)
+def test_seeds_that_a_module_sets(files: dict[str, str], number: int, write) -> None:
+    root = write({"pyproject.toml": "", **files})
+    found = _found(root)
+    assert any(one.code == "TRL502" for one in found)
+    assert len(_safe(found, "TRL502")) == number
+
+
+#: Where a program seeds torch with its option, and whether the fix of the loader above is safe.
+SEEDINGS = {
+    "above": ("torch.manual_seed(args.seed)", "", True),
+    "below": ("", "torch.manual_seed(args.seed)", True),
+    "below, where one is given": ("", "if args.seed is not None:\n    torch.manual_seed(args.seed)", False),
+    "below, but for one that is false": ("", "if args.seed:\n    torch.manual_seed(args.seed)", False),
+    "but for one number": ("if args.seed:\n    torch.manual_seed(args.seed)", "", None),
+    "below, but for one number": (
+        "",
+        "if args.seed == 0:\n    print()\nelse:\n    torch.manual_seed(args.seed)",
+        False,
+    ),
+    "another generator alone": ("random.seed(args.seed)", "", True),
+}
+
+
+@pytest.mark.parametrize(("above", "below", "is_safe"), SEEDINGS.values(), ids=SEEDINGS)
+def test_a_loader_that_is_made_before_torch_is_seeded(above: str, below: str, is_safe: bool | None, write) -> None:
+    text = f"""\
+import argparse
+import random
+
+import torch
+from torch.utils.data import DataLoader
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=1)
+args = parser.parse_args()
+{above}
+loader = DataLoader(torch.load("samples.pt"), batch_size=4, shuffle=True)
+{below}
+model = torch.nn.Linear(1, 1)
+for batch in loader:
+    model(batch).sum().backward()
+"""
+    root = write({"pyproject.toml": "", "train.py": text})
+    found = _found(root)
+    assert [one.code for one in found].count("TRL201") == 1
+    if is_safe is not None:
+        assert _safe(found, "TRL201") == ["train.py"] * is_safe
+
+
+CLASS = """import os
+import random
+
+import torch
+
+
+class Images:
+    def __init__(self, folder):
+        super(Images, self).__init__()
+        self.names = os.listdir(folder)
+        random.shuffle(self.names)
+
+    @staticmethod
+    def size():
+        return 4
+"""
+USES = """import random
+
+import torch
+from images import Images
+
+random.seed(0)
+torch.manual_seed(0)
+model = torch.nn.Linear({used}, 1)
+model(torch.rand(2, 4)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(("used", "is_safe"), [("len(Images('train').names)", True), ("Images.size()", False)])
+def test_a_class_of_which_no_object_is_made(used: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "images.py": CLASS, "train.py": USES.format(used=used)})
+    found = list(check([root], {"select": ("TRL207",)}).findings)
+    assert [one.code for one in found] == ["TRL207"]
+    assert _safe(found, "TRL207") == ["images.py"] * is_safe
+
+
+BOTH = f"""{HEAD}
+model = torch.nn.Linear(1, 1)
+
+
+def train():
+    loader = DataLoader(data, batch_size=4, shuffle=True)
+    other = {{other}}
+    for (batch,) in loader:
+        model(batch.unsqueeze(1)).sum().backward()
+    for (batch,) in other:
+        model(batch.unsqueeze(1)).sum().backward()
+
+
+train()
+"""
+OTHERS_BESIDE = {
+    "of its own": ("DataLoader(data, batch_size=8, shuffle=True)", 2),
+    "in another call": ("iter(DataLoader(data, batch_size=8, shuffle=True))", 0),
+}
+
+
+@pytest.mark.parametrize(("other", "number"), OTHERS_BESIDE.values(), ids=OTHERS_BESIDE)
+def test_a_number_that_tells_the_second_loader_apart(other: str, number: int, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": BOTH.format(other=other)})
+    found = _found(root)
+    assert [one.code for one in found].count("TRL201") == 2
+    assert len(_safe(found, "TRL201")) == number

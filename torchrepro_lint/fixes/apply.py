@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from torchrepro_lint.diagnostics import Edit, Fix
+from torchrepro_lint.source.text import split_lines
 
-__all__ = ["NAMES_OF_RANKS", "apply_edits", "in_order", "merge_edits", "select_compatible"]
+__all__ = ["NAMES_OF_RANKS", "apply_edits", "in_order", "merge_edits", "select_compatible", "touched_rows"]
 
 _DEFINITION = re.compile(r"^def (\w+)", re.MULTILINE)
 _VARIABLE = re.compile(r"""\benviron\.setdefault\(["'](\w+)""")
@@ -172,3 +173,16 @@ def _overlap(edit: Edit, other: Edit) -> bool:
     if edit.start == edit.end and other.start == other.end:
         return False  # two insertions: their order is looked at apart
     return edit.start < other.end and other.start < edit.end
+
+
+def touched_rows(text: str, edits: Sequence[Edit]) -> set[int]:
+    """The rows of a new text that edits, given by their offsets in the old one, have written."""
+    rows: set[int] = set()
+    shift = 0
+    for edit in in_order(edits):
+        start = edit.start + shift
+        end = start + len(edit.content)
+        first = len(split_lines(text[:start] + "|"))
+        rows.update(range(first, first + len(split_lines(text[start:end] + "|"))))
+        shift += len(edit.content) - (edit.end - edit.start)
+    return rows

@@ -23,6 +23,7 @@ from torchrepro_lint.fixes.brackets import (
     wraps_aligned,
 )
 from torchrepro_lint.fixes.document import Document
+from torchrepro_lint.fixes.passed_arguments import is_what_is_kept
 from torchrepro_lint.fixes.tool_comments import is_for_a_tool
 
 __all__ = ["add_keyword_arguments"]
@@ -195,11 +196,11 @@ class _Call:
 
     def _is_unformatted(self) -> bool:
         """Whether the call is what a statement keeps or gives back, in a file that no formatter has laid out."""
-        return self._is_a_statement() and self.document.is_beyond_defaults and not breaks_calls(self.document)
-
-    def _is_a_statement(self) -> bool:
-        """Whether the call is what a statement keeps or gives back."""
-        return isinstance(self.document.parent(self.call), cst.Assign | cst.AnnAssign | cst.Return)
+        return (
+            is_what_is_kept(self.document, self.call)
+            and self.document.is_beyond_defaults
+            and not breaks_calls(self.document)
+        )
 
     def _broken(self, brackets: list[Bracket], new: list[str], outer: str) -> list[Edit]:
         """The brackets around the call broken, the outermost first, as far as the line length asks for it."""
@@ -267,7 +268,7 @@ class _Call:
         arguments = [*old[:-1], *new, old[-1]] if self.kwargs else [*old, *new]
         magic = self.items[-1].comma is not None
         limit = self.document.line_length
-        if self.document.is_beyond_defaults and self._is_a_statement():
+        if self.document.is_beyond_defaults and is_what_is_kept(self.document, self.call):
             limit = self.document.no_limit  # who writes longer lines than formatters would not take eight for one
         if not magic and len(inner) + len(", ".join(arguments)) <= limit:
             separator, final = ", ", ""

@@ -11,31 +11,37 @@ from torchrepro_lint.program.for_others import is_out_of_use
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import SourceError
 
-__all__ = ["files_holding"]
+__all__ = ["FilesAlike"]
 
 
-def files_holding(projects: Projects, contents: Callable[[Path], bytes]) -> Callable[[Path, str], Sequence[Path]]:
-    """What gives the other files of the project of a file that hold a line, as they were read: those that are kept
-    like it, and not tests, evaluations, or what was put aside.
-    """
+class FilesAlike:
+    """The files of projects, as they were read: `contents` gives the bytes of one."""
 
-    @cache
-    def in_use(root: Path, files: tuple[Path, ...]) -> Sequence[Path]:
-        return [one for one in files if _is_in_use(root, one)]
+    def __init__(self, projects: Projects, contents: Callable[[Path], bytes]) -> None:
+        self._projects = projects
+        self._contents = contents
+        self.holding = cache(self._holding)
+        self._in_use = cache(lambda root, files: [one for one in files if _is_compared(root, one)])
 
-    def holds(path: Path, line: bytes) -> bool:
+    def _holding(self, path: Path, line: str) -> Sequence[Path]:
+        """The other files of the project of a file that hold a line and are kept like it: not tests, evaluations, or
+        what was put aside.
+        """
+        project, wanted = self._projects.of(path), line.encode()
+        files = self._in_use(project.root, project.files)
+        return [one for one in files if one != path and self._holds(one, wanted)]
+
+    def _holds(self, path: Path, line: bytes) -> bool:
         try:
-            return line in contents(path)
+            return line in self._contents(path)
         except SourceError:
             return False
 
-    @cache
-    def holding(path: Path, line: str) -> Sequence[Path]:
-        project, wanted = projects.of(path), line.encode()
-        return [one for one in in_use(project.root, project.files) if one != path and holds(one, wanted)]
-
-    return holding
+    def is_kept(self, path: Path) -> bool:
+        """Whether a file is none of the tests of its project, nor put aside or code of others."""
+        root = self._projects.of(path).root
+        return not (is_out_of_use(root, path) or is_named_like_a_test(root, path))
 
 
-def _is_in_use(root: Path, path: Path) -> bool:
+def _is_compared(root: Path, path: Path) -> bool:
     return not (is_out_of_use(root, path) or is_named_like_a_test(root, path) or is_named_like_an_evaluation(path))

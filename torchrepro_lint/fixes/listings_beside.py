@@ -29,21 +29,46 @@ def listing_words() -> frozenset[str]:
 def leaves_another_listing(
     document: Document, node: cst.BaseExpression, sorted_too: Collection[tuple[int, int]]
 ) -> bool:
-    """Whether the function around a listing, or else the code of the module itself, has another one, other than those
-    in the ranges `sorted_too`, that stays unsorted and keeps its order: in a list, in the numbers that a
-    loop gives to the names, or in the turns of a loop around the listing.
+    """Whether the function around a listing, or else the code of the module itself, has another one that stays unsorted
+    and keeps its order: in a list, in the numbers that a loop gives to the names, or in the turns of a loop around the
+    listing; or a function beside that one gives such a listing to its callers. Those in the ranges `sorted_too` do not
+    count.
     """
     function = document.function(node)
     around = set(map(id, document.ancestors(node)))
-    for call in document.nodes(cst.Call, function):
-        if call is node or document.function(call) is not function or document.span(call) in sorted_too:
+    for call in document.nodes(cst.Call):
+        if call is node or document.span(call) in sorted_too:
             continue
         if last_part(dotted_name(call.func) or document.text_of(call.func)) not in listing_words():
             continue
-        loop = document.parent(call)
-        if keeps_order(document, call) or (isinstance(loop, cst.For) and id(loop) in around):
+        other, loop = document.function(call), document.parent(call)
+        if other is not function:
+            if _is_a_helper(document, function) and _is_a_helper(document, other) and _is_returned(document, call):
+                return True
+        elif keeps_order(document, call) or (isinstance(loop, cst.For) and id(loop) in around):
             return True
     return False
+
+
+def _is_a_helper(document: Document, function: cst.CSTNode | None) -> bool:
+    """Whether a function is one of the module itself."""
+    return function is not None and document.enclosing_class(function) is None
+
+
+def _is_returned(document: Document, call: cst.Call) -> bool:
+    """Whether a function returns what it lists in its order, or what it has of that under a name."""
+    whole: cst.CSTNode = call
+    while isinstance(outer := document.parent(whole), cst.Arg | cst.Call):
+        if isinstance(outer, cst.Call) and document.text_of(outer.func) not in ("list", "filter", "map", "tuple"):
+            return False
+        whole = outer
+    if isinstance(outer, cst.Return):
+        return True
+    if not isinstance(outer, cst.Assign) or _is_sorted_below(document, call, _names(document, outer)):
+        return False
+    names = _names(document, outer)
+    found = document.nodes(cst.Return, document.function(call))
+    return any(isinstance(one.value, cst.Name) and one.value.value in names for one in found)
 
 
 def keeps_order(document: Document, call: cst.Call) -> bool:

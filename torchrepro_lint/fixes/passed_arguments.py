@@ -7,7 +7,7 @@ import libcst as cst
 from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.document import Document, dotted_name
 
-__all__ = ["given", "is_given", "replace_argument"]
+__all__ = ["given", "is_given", "is_what_is_kept", "replace_argument"]
 
 
 def replace_argument(document: Document, argument: cst.Arg, value_text: str) -> Edit:
@@ -32,3 +32,14 @@ def is_given(argument: cst.Arg | None) -> bool:
     `DataLoader(data, generator=None)` passes none.
     """
     return argument is not None and dotted_name(argument.value) != "None"
+
+
+def is_what_is_kept(document: Document, call: cst.Call) -> bool:
+    """Whether a call is what a statement keeps or gives back, or all that it passes on: `iter(DataLoader(...))`."""
+    outer = document.parent(call)
+    while isinstance(outer, cst.Arg):
+        passing = document.parent(outer)
+        if not isinstance(passing, cst.Call) or len(passing.args) > 1:
+            return False
+        outer = document.parent(passing)
+    return isinstance(outer, cst.Assign | cst.AnnAssign | cst.Return)

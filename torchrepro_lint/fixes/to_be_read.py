@@ -78,12 +78,12 @@ def is_a_bare_number(
     with_init: bool = False,
 ) -> bool:
     """Whether nothing shows what the `offset` of a seed is for, where the generator of a call is made before `at`:
-    `+ 2`, `+ 1` beside a sampler that has the order, or where nothing else near the call, in its function and its cell
-    of a notebook, draws and is made beside it. Who reads the worker init function that a loader gets as well,
-    `with_init`, reads `+ 1` along.
+    `+ 2`, `+ 1` beside a sampler that has the order, or in another call (`iter(DataLoader(...))`), or where nothing
+    else near the call, in its function and its cell of a notebook, draws and is made beside it. Who reads the worker
+    init function that a loader gets as well, `with_init`, reads `+ 1` along.
     """
     function, row = document.function(call), document.lines.row(document.start(call))
-    if offset > MAX_READ_ALONG:
+    if offset > MAX_READ_ALONG or isinstance(document.parent(call), cst.Arg):
         return True
     if with_init:
         return False

@@ -5,8 +5,8 @@
 
 They are fixed alike or not at all: who compares the copies would take the difference for one that was meant. In one
 file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files, and
-of a switch in any file; and in one file, of listings also where the names differ in the part of the data:
-`test_files = os.listdir(test_folder)`.
+of switches and of workers in any file; and in one file, of listings also where the names differ in the part of the
+data: `test_files = os.listdir(test_folder)`.
 """
 
 from __future__ import annotations
@@ -18,13 +18,24 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from functools import cache
 from itertools import accumulate
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Finding
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.source.text import split_lines
 
-__all__ = ["COPY_ELSEWHERE", "COPY_IS_LEFT", "FIXED_OTHERWISE", "TWIN_IS_LEFT", "unlike_twins"]
+if TYPE_CHECKING:
+    from torchrepro_lint.fixes.files_alike import FilesAlike
+
+__all__ = [
+    "COPY_ELSEWHERE",
+    "COPY_IS_LEFT",
+    "FIXED_OTHERWISE",
+    "TWIN_IS_LEFT",
+    "files_with_copies",
+    "rows_of",
+    "unlike_twins",
+]
 
 TWIN_IS_LEFT = "a copy of these lines has the same finding, which cannot be fixed: they would differ"
 COPY_IS_LEFT = "a copy of these lines in the file needs no fix, and would differ from them: change both"
@@ -44,29 +55,31 @@ _OF_DATA = ("TRL202", "TRL207", "TRL208", "TRL209")
 _LISTING = "TRL207"
 #: What is reported of lines that scripts of one project copy from each other: loaders, samplers, listings, switches.
 _OF_SCRIPTS = ("TRL201", "TRL202", "TRL207", "TRL301")
-#: Of these, where a copy in which nothing is found counts as well: a loader or a listing of a file that nothing runs,
-#: or that only an evaluation does, is seldom compared.
-_SWITCH = "TRL301"
+#: Where a copy in which nothing is found counts as well, switches and the workers of loaders: the order of a loader or
+#: a listing of a file that nothing runs, or that only an evaluation does, is seldom compared.
+_OF_ANY_COPY = ("TRL1", "TRL301")
 #: What does not count in a statement: its layout, and comments at the ends of its lines.
 _LAYOUT = re.compile(r"#[^\n\r\"']*$|\s+|,(?=\s*[)\]}])", re.MULTILINE)
 _COMMENT = re.compile(r"#[^\"']*$")
 #: The rows of a statement, and what gives the lines of a file.
 _Place: TypeAlias = tuple[Path, int, int]
 _Lines: TypeAlias = Callable[[Path], Sequence[str]]
-#: Gives the other files in use of the project of a file that hold a line.
-Holding: TypeAlias = Callable[[Path, str], Sequence[Path]]
 
 
 def unlike_twins(
     fixed: Sequence[Finding],
     left: Sequence[Finding],
     text: Callable[[Path], str],
-    holding: Holding = lambda path, line: (),
+    files: FilesAlike | None = None,
+    elsewhere: Sequence[Finding] = (),
 ) -> list[tuple[Finding, str]]:
     """Those of the findings to be fixed of which a twin is left, or would be fixed with another seed, and why they are
-    to be left as well. `text` gives the Python text of a file, `holding` the files in which a copy may be.
+    to be left as well. `text` gives the Python text of a file, `files` those in which a copy may be. Those `elsewhere`
+    could be fixed as well, and are only compared.
     """
     pages = _Pages(text)
+    asked = set(map(id, fixed))
+    fixed = [*fixed, *elsewhere]
     groups: defaultdict[tuple[str, str], tuple[list[Finding], list[Finding]]] = defaultdict(lambda: ([], []))
     codes = {one.code for one in fixed}
     beside = [one for one in left if one.code in codes]  # not what says that a file cannot be read
@@ -78,7 +91,9 @@ def unlike_twins(
     for ours, others in groups.values():
         seeds = {id(one): _seeds(one) for one in ours}
         for one in ours:
-            if any(_counts_beside(one, other, holding, pages) and pages.are_copies(one, other) for other in others):
+            if id(one) not in asked:
+                continue
+            if any(_counts_beside(one, other, files) and pages.are_copies(one, other) for other in others):
                 found.append((one, TWIN_IS_LEFT))
             elif any(
                 one.location.path != other.location.path
@@ -91,19 +106,37 @@ def unlike_twins(
                 one.location.path, one, known, of_any_part=one.code == _LISTING
             ):
                 found.append((one, COPY_IS_LEFT))
-            elif one.code == _SWITCH and any(
-                pages.has_copy_in(other, one, known) for other in holding(one.location.path, pages.first_line(one))
+            elif (
+                files is not None
+                and one.code.startswith(_OF_ANY_COPY)
+                and any(
+                    pages.has_copy_in(other, one, known)
+                    for other in files.holding(one.location.path, pages.first_line(one))
+                )
             ):
                 found.append((one, COPY_ELSEWHERE))
     return found
+
+
+def files_with_copies(
+    findings: Iterable[Finding], text: Callable[[Path], str], files: FilesAlike, besides: Set[Path]
+) -> set[Path]:
+    """The other files, `besides` some, in which a copy of what a finding is in would count."""
+    pages = _Pages(text)
+    return {
+        other
+        for one in findings
+        if one.code in _OF_SCRIPTS or one.code.startswith(_OF_ANY_COPY)
+        for other in files.holding(one.location.path, pages.first_line(one))
+        if other not in besides and pages.has_copy_in(other, one, {})
+    }
 
 
 def _rows_known(fixed: Sequence[Finding], left: Iterable[Finding], pages: _Pages) -> Mapping[Path, Set[int]]:
     """The rows of each file at which something is found, or which a fix changes."""
     rows: defaultdict[Path, set[int]] = defaultdict(set)
     for finding in (*fixed, *left):
-        first, last = _rows(finding)
-        rows[finding.location.path].update(range(first, last + 1))
+        rows[finding.location.path].update(rows_of(finding))
     for finding in fixed:
         for edit in finding.fix.edits if finding.fix is not None else ():
             rows[edit.path].update(pages.rows(edit))
@@ -191,15 +224,21 @@ def _without_parts(line: str) -> str:
     return _parts().sub("", line)
 
 
-def _counts_beside(one: Finding, other: Finding, holding: Holding, pages: _Pages) -> bool:
+def _counts_beside(one: Finding, other: Finding, files: FilesAlike | None) -> bool:
     """Whether a finding that is left is told apart from one that is fixed: not one whose fix is unsafe in another file,
-    but for those that scripts have of each other, in files that are in use.
+    but for those that scripts have of each other, in files that are kept.
     """
     is_unsafe = other.fix is not None and other.fix.applicability is not Applicability.SAFE
     path = other.location.path
     if not is_unsafe or one.location.path == path:
         return True
-    return one.code in _OF_SCRIPTS and path in holding(one.location.path, pages.first_line(one))
+    return one.code in _OF_SCRIPTS and files is not None and files.is_kept(path)
+
+
+def rows_of(finding: Finding) -> range:
+    """The rows of the statement that a finding is in."""
+    first, last = _rows(finding)
+    return range(first, last + 1)
 
 
 def _rows(finding: Finding) -> tuple[int, int]:

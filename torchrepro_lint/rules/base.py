@@ -26,9 +26,14 @@ from torchrepro_lint.program.repetition import (
     left_to_strict,
     only_evaluates,
 )
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.unused_methods import is_of_an_unmade_class
 
 __all__ = ["Rule"]
+
+#: Rules about switches: the same lines seed and switch in programs that train and in those that evaluate.
+_OF_SWITCHES = "TRL3"
 
 
 class Rule(ABC):
@@ -66,8 +71,9 @@ class Rule(ABC):
         seldom_matters: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
-        in self-tests, in programs that only evaluate, in documentation, in programs that measure times, and in files
-        that were put aside, downloaded with a whole project, or copied from a library.
+        in self-tests, in classes of which only static methods are used, in documentation, in programs that measure
+        times, in those that only evaluate, but for switches, and in files that were put aside, downloaded with a whole
+        project, or copied from a library.
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
@@ -79,7 +85,8 @@ class Rule(ABC):
             and (
                 any(_is_left_alone(program, edit.path) for edit in fix.edits)
                 or is_of_a_self_test(program, site)
-                or only_evaluates(program, site)
+                or _is_of_an_unmade_class(program, site)
+                or (not self.code.startswith(_OF_SWITCHES) and only_evaluates(program, site))
             )
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
@@ -116,3 +123,8 @@ def _is_left_alone(program: Program, path: Path) -> bool:
     if program.is_test(path) or is_put_aside(program, path) or is_copied(program, path):
         return True
     return shows_or_measures(program, path) or is_one_of_many(program, path)
+
+
+def _is_of_an_unmade_class(program: Program, site: Site) -> bool:
+    place = place_of(program.ev, site)
+    return place is not None and is_of_an_unmade_class(program, place.facts, place.scope)

@@ -12,11 +12,12 @@ from torchrepro_lint.program.evaluation.classes import external_bases, has_unkno
 from torchrepro_lint.program.running.callers import BASES_THAT_CALL_NOTHING, is_called_unseen
 from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.training_hooks import is_named_by_a_configuration
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_in_unused_method"]
+__all__ = ["is_in_unused_method", "is_of_an_unmade_class"]
 
 #: Methods that are looked up by a name which is put together, and those that a command line offers.
 _ANY_METHOD: Final = re.compile(
@@ -39,6 +40,28 @@ def is_in_unused_method(program: Program, facts: ModuleFacts, scope: Scope) -> b
     together = program.imports.any_together
     mention = re.compile(rf"^[^#\n]*(?:\.\s*|[\"']){method.name}\b".encode(), re.MULTILINE)
     return not together(facts.path, mention) and not together(facts.path, _ANY_METHOD)
+
+
+def is_of_an_unmade_class(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a scope is in a method of a class of which its programs import the name and use nothing but attributes,
+    `Name.static_method(...)`: they make no object of it.
+    """
+    method = _method_around(scope)
+    cls = method.parent if method is not None else None
+    if method is None or cls is None or not isinstance(cls.node, tree.ClassDef) or cls.node.decorators:
+        return False
+    if isinstance(method.node, tree.FunctionDef) and any(map(_is_static, method.node.decorators)):
+        return False
+    if not program.imports.is_imported(facts.path) or is_named_by_a_configuration(program.ev, facts, cls.name):
+        return False
+    together = program.imports.any_together
+    lines = rf"^(?!\s*(?:from|import|class\s+{cls.name})\b)[^#\n]*\b(?<!super\(){cls.name}\b(?!\s*\.\s*\w)"
+    mention = re.compile(lines.encode(), re.MULTILINE)
+    return not together(facts.path, mention) and not together(facts.path, _ANY_METHOD)
+
+
+def _is_static(decorator: tree.Expr) -> bool:
+    return isinstance(decorator, tree.Name) and decorator.id in ("staticmethod", "classmethod")
 
 
 def _method_around(scope: Scope) -> Scope | None:

@@ -24,7 +24,7 @@ process_draws.py    draws in processes that a program starts, and that nothing s
 unseeded_generators.py  generators of one's own without a seed; makers_without_seed.py: where they may be made
 
 Known at a place:
-torch_seeds.py      whether torch is seeded on every path to it, and with what
+torch_seeds.py      whether torch is seeded on every path to it, and with what; asked_seeds.py: for which seeds
 seeded_passes.py    whether it is seeded before each pass over a loader
 
 The same again and again:

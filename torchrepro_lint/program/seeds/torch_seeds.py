@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,7 +13,6 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Constant, Site
@@ -23,12 +21,12 @@ from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS
 from torchrepro_lint.program.running.guards import Place, left_before, place_of
-from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
 from torchrepro_lint.program.running.started_uses import started_uses
 from torchrepro_lint.program.running.training_hooks import is_called_out_of_sight
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
+from torchrepro_lint.program.seeds.asked_seeds import asks_for_the_seed, is_for_any_seed, is_passed
 from torchrepro_lint.program.seeds.import_seeds import import_seeds
 from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in
@@ -66,7 +64,7 @@ class TorchSeed:
         each_call: Whether the function around the place seeds torch above it whenever it is called, whatever the user
             gives: each call begins anew.
         on_condition: Whether anything is seeded in some runs alone, for another reason than that the user gives a seed:
-            `if args.deterministic:`.
+            `if args.deterministic:`, or for some seeds alone: `if args.seed != 0:`.
     """
 
     always: bool
@@ -128,7 +126,7 @@ def _is_seeded_in_each_run(program: Program, seedings: list[Evidence]) -> bool:
     for one in seedings:
         is_for_torch = "torch" in one.seeds
         for way in ways_of(program, one) if not is_for_torch or seeds_what_follows(program, one) else ():
-            chosen = [arm for at in way for arm in at.path if _is_of_an_if(at, arm) and not _is_passed(at, arm)]
+            chosen = [arm for at in way for arm in at.path if _is_of_an_if(at, arm) and not is_for_any_seed(at, arm)]
             if not chosen:
                 return True
             arms.update(chosen)
@@ -303,57 +301,19 @@ def missing_arms(place: Waypoint, seeding: Way) -> ArmPath | None:
             if index and waypoint.scope.call_at(waypoint.site) is None:
                 return None
             own = set(place.path)
-            return tuple(arm for arm in waypoint.path if arm not in own and not _is_passed(waypoint, arm))
-        if any(not _is_passed(waypoint, arm) for arm in waypoint.path) or _may_be_left(waypoint):
+            return tuple(arm for arm in waypoint.path if arm not in own and not is_passed(waypoint, arm))
+        if any(not is_passed(waypoint, arm) for arm in waypoint.path) or _may_be_left(waypoint):
             return None
         if isinstance(waypoint.scope.node, (tree.Lambda, tree.Comprehension)):
             return None
     return None
 
 
-def _is_passed(waypoint: Waypoint, arm: tuple[int, str]) -> bool:
-    """Whether the run takes an arm wherever a seed is given: that of `if args.seed is not None:`, or the first of a
-    `try`.
-    """
-    if arm[1] == "try":
-        return True
-    statement = waypoint.scope.branches.get(arm[0])
-    if not isinstance(statement, tree.If):
-        return False
-    match statement.test:
-        case tree.Compare(left=tree.Name(id="__name__")):
-            return arm[1] == "then"
-    return _asks_for_the_seed(waypoint, statement.test, arm[1] == "then")
-
-
-def _asks_for_the_seed(waypoint: Waypoint, test: tree.Expr, holds: bool) -> bool:
-    """Whether a test holds, or does not, wherever a seed is given: it asks for one of the arguments of the call, or for
-    what is called a seed.
-    """
-    if says(test, holds, function_words("is_a_seed")) is True:
-        return True
-    call = waypoint.scope.call_at(waypoint.site)
-    names = sorted({name for arg in call.args for name in _last_names(arg.value)}) if call is not None else []
-    return bool(names) and says(test, holds, re.compile(rf"\A(?:{'|'.join(map(re.escape, names))})\Z")) is True
-
-
-def _last_names(node: tree.Expr) -> Iterator[str]:
-    """How what is read in a seed is called: `seed` for `int(args.seed)`."""
-    match node:
-        case tree.Name(id=name) | tree.Attribute(attr=name) | tree.Subscript(index=tree.Const(value=str() as name)):
-            yield name
-        case tree.Binary(left=left, right=right):
-            yield from _last_names(left)
-            yield from _last_names(right)
-        case tree.Call(func=tree.Name(id="int"), args=(tree.Arg(value=value),)):
-            yield from _last_names(value)
-
-
 def _may_be_left(waypoint: Waypoint) -> bool:
     """Whether a function may return before it comes to a place although a seed is given."""
     site = Site(waypoint.facts.path, waypoint.site)
     place = Place(waypoint.facts, waypoint.scope, waypoint.path, site)
-    return any(not _asks_for_the_seed(waypoint, guard.test, guard.holds) for guard in left_before(place))
+    return any(not asks_for_the_seed(waypoint, guard.test, guard.holds) for guard in left_before(place))
 
 
 def _covered(scope: Scope, residues: list[ArmPath], taken: ArmPath) -> Iterator[bool]:

@@ -53,6 +53,7 @@ Fix safety
     - Torch is imported only below, in a later cell of a notebook.
     - A cell of a notebook that trains nothing seeds, and only other cells draw from the rest.
     - A script that evaluates or shows something, and trains nothing: what it draws may decide nothing there.
+    - A module that others import sets the seeds: they belong where the programs begin.
     - A method sets one seed for its object (`self.seed = random.seed(seed)`), and other files draw from the rest.
     - The seed is a constant in a package that the project builds. Its users have a seed of their own.
     - The program is distributed, and the seed does not name the rank. What each rank drew by itself would be the same
@@ -151,6 +152,7 @@ class PartiallySeeded(Rule):
                 or _is_for_its_cell(program, found)
                 or _is_shown_in_another_cell(program, found)
                 or _is_of_an_object(program, found)
+                or _is_of_an_imported_file(program, found)
                 or only_evaluates(program, found.block.site)
             ):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
@@ -188,6 +190,14 @@ def _is_beside_seeds_of_importers(program: Program, found: PartialSeeding) -> bo
     importing = program.imports.above(found.block.site.path) - {found.block.site.path}
     missing = {rng for rng, _, _ in found.missing}
     return any(one.site.path in importing and not missing.isdisjoint(one.seeds) for one in program.evidence_of("seed"))
+
+
+def _is_of_an_imported_file(program: Program, found: PartialSeeding) -> bool:
+    """Whether the seed is set by the code of a module that other files import: they may set their own above it, and it
+    is there, where their programs begin, that the rest belongs.
+    """
+    frame = found.block.frame
+    return frame.scope is frame.facts.scope and program.imports.is_imported(frame.facts.path)
 
 
 def _is_set_by_an_import(program: Program, found: PartialSeeding) -> bool:
