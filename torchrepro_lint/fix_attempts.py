@@ -155,9 +155,7 @@ class Attempts:
         return bool(unlike or beside)
 
     def _beside_copies(self, findings: Sequence[Finding]) -> Report:
-        """The report on the files that are not checked in which there are copies of what findings are in: each file is
-        fixed in one way, whichever of them are given.
-        """
+        """The report on unchecked files with copies: each file is fixed in one way, whichever of them are given."""
         on_disk = [path for path in self.paths if path not in self.overlay]
         asked = frozenset({*self.projects.files(on_disk), *(path for path in self.paths if path in self.overlay)})
         files, report = asked, Report()
@@ -166,8 +164,8 @@ class Attempts:
             others = files - asked
             if others not in self._copies:
                 self._copies[others] = check(
-                    in_order(others), self.override, overlay=self.overlay, projects=self.projects,
-                    toolkit=self.toolkit, contents=self.contents, run=RunOptions(jobs=self.run.jobs),
+                    in_order(others), self.override, overlay=self.overlay, projects=self.projects, toolkit=self.toolkit,
+                    contents=self.contents, run=RunOptions(jobs=self.run.jobs),
                 )  # fmt: skip
             report = self._copies[others]
             findings = [one for one in report.findings if self._may_be_fixed(report, one)]

@@ -56,6 +56,7 @@ from torchrepro_lint.fixes.seeding_lines import SeedingLines
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
 from torchrepro_lint.fixes.to_be_read import (
     is_a_bare_number,
+    is_beside_a_local,
     is_far_above,
     is_in_a_call_with_one,
     is_left_out,
@@ -272,8 +273,8 @@ class _Plan(SeedingLines):
             home = attribute_home(document, self.call, around.constructor, around.known, self._seed_of_constructor)
             if isinstance(home, Declined):
                 return Declined(f"{around.again}, and {home.reason}" if home.reason else again)
-            is_numbered = self.offset > 0  # `self.loader_generator2`, beside a loader of another method
-            self.is_to_be_read = self.is_to_be_read or is_numbered or keeps_many(document, self.call, around.known)
+            beside = self.offset > 0 and is_beside_a_local(document, self.call, home.statement, around.known)
+            self.is_to_be_read = self.is_to_be_read or beside or keeps_many(document, self.call, around.known)
             return self.new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
         at = document.top_level_statement(self.call)
         seed = self._own_seed(at, around, before_the_run=True)

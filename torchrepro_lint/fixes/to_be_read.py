@@ -30,6 +30,7 @@ from torchrepro_lint.source.cells import Cells
 __all__ = [
     "MAX_READ_ALONG",
     "is_a_bare_number",
+    "is_beside_a_local",
     "is_far_above",
     "is_in_a_call_with_one",
     "is_left_out",
@@ -139,6 +140,14 @@ def keeps_many(document: Document, call: cst.Call, known: KnownLoaders | None) -
     """Whether the object that keeps the generator of a call would keep one for more than two loaders and samplers."""
     wanting = calls_that_want_one(document, known, document.enclosing_class(call))
     return sum(_lacks_one(one) for one in wanting) > MAX_KEPT
+
+
+def is_beside_a_local(document: Document, call: cst.Call, home: cst.BaseStatement, known: KnownLoaders | None) -> bool:
+    """Whether the constructor around `home`, where an object keeps the generator of a call, makes a loader itself: one
+    generator of the two would be an attribute, and a number tells it from the other one.
+    """
+    wanting = calls_that_want_one(document, known, document.enclosing_class(call))
+    return any(one is not call and document.function(one) is document.function(home) for one in wanting)
 
 
 def _lacks_one(call: cst.Call) -> bool:
