@@ -20,6 +20,8 @@ SLIP = "import torch\ntorch.manual_seed(0\n"
 ELSEWHERE = "import numpy as np\nimport tensorflow as tf\nx = np.random.rand(2) print(x)\n"
 BLANK = "import torch\ntorch.manual_seed(0)\nroot =\nmodel = torch.load(root)\n"
 TABS = "import torch\ntorch.manual_seed(0)\nif torch.rand(1) > 0:\n\tx = 1\n        y = 2\n"
+#: Python takes this, and libcst does not. What is found there has no place for it.
+ODD_TABS = "import torch\nif torch.rand(1) > 0:\n\tif 1:\n            g = torch.Generator()\n\tprint(torch.rand(2, generator=g))\n"
 UNFINISHED = "import torch\ntorch.manual_seed(0)\nfor epoch in range(3):\n    \n"
 KINDS = {
     "a template": TEMPLATE,
@@ -62,6 +64,16 @@ def test_what_is_for_an_older_python_is_reported_where_it_is_named(write, text: 
     root = _root(write, {"other.py": text, "train.py": "import torch\nimport other\ntorch.manual_seed(0)\n"})
     assert check([root]).left.unread == (root / "other.py",)
     _alone_is_reported(write, text)
+
+
+def test_what_python_reads_and_libcst_does_not_is_only_counted(write) -> None:
+    root = _root(write, {"other.py": ODD_TABS, "train.py": "import torch\ntorch.manual_seed(0)\n"})
+    report = check([root])
+    assert (report.findings, report.left) == ((), LeftToStrict(unread=(root / "other.py",)))
+    (finding,) = check([root], {"profile": "strict"}).findings
+    assert (finding.code, finding.severity) == ("TRL900", Severity.WARNING)
+    assert finding.message.startswith("this file cannot be read: Python reads it, but the parser libcst does not")
+    _alone_is_reported(write, ODD_TABS)
 
 
 def _alone_is_reported(write, text: str) -> None:

@@ -12,6 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.quick_lower import quick_parse
 from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.old_syntax import NOT_BY_LIBCST
 from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.source.broken_cells import explained
 from torchrepro_lint.source.cells import parts
@@ -113,7 +114,7 @@ def parsed_with_places(path: Path, text: str) -> cst.Module:
     try:
         return parse_module(text)
     except cst.ParserSyntaxError as error:
-        reason = f"the parser libcst cannot read it: {error.message.partition(chr(10))[0]}"
+        reason = f"{NOT_BY_LIBCST}: {error.message.partition(chr(10))[0]}"
         raise SourceError(path, error.raw_line, error.raw_column + 1, reason) from None
 
 

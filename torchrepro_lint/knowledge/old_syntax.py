@@ -14,6 +14,7 @@ __all__ = [
     "BEGINS_INDENTED",
     "ENDS_EARLY",
     "NOTEBOOK_FORMAT",
+    "NOT_BY_LIBCST",
     "form_of_no_module",
     "is_meant_for_no_module",
     "is_of_an_older_python",
@@ -29,6 +30,10 @@ ENDS_EARLY: Final = "it ends where a block begins, as a part of a file does"
 NOTEBOOK_FORMAT: Final = "notebook format"
 #: Those of IPython, before Jupyter: nbformat.readthedocs.io/en/latest/changelog.html.
 _OLD_NOTEBOOKS: Final = tuple(f"{NOTEBOOK_FORMAT} {number}:" for number in (1, 2, 3))
+
+#: How the reason begins why a file cannot be analysed that Python reads: libcst takes some mixtures of tabs and spaces
+#: for another indentation than Python does.
+NOT_BY_LIBCST: Final = "Python reads it, but the parser libcst does not"
 
 #: Python's TabError, with which Python 3 refuses what Python 2 reads: docs.python.org/3.0/whatsnew/3.0.html.
 _TABS: Final = "inconsistent use of tabs and spaces in indentation"
@@ -80,9 +85,9 @@ def is_of_an_older_python(reason: str) -> bool:
 
 def is_meant_for_no_module(reason: str) -> bool:
     """Whether the reason why a file cannot be read says that today's programs cannot contain it as it is: it is written
-    for Python 2, or is a template or a part of something, or a notebook from before Jupyter.
+    for Python 2, or is a template or a part of something, or a notebook from before Jupyter; or that Python takes it.
     """
-    if reason.startswith(_OLD_NOTEBOOKS) or reason.endswith(_TABS):
+    if reason.startswith((*_OLD_NOTEBOOKS, NOT_BY_LIBCST)) or reason.endswith(_TABS):
         return True
     of_python_2 = any(reason == cause for _, cause, until in _forms() if until == _PYTHON_2)
     return of_python_2 or reason in (BEGINS_INDENTED, ENDS_EARLY) or any(reason == cause for _, cause in _no_modules())

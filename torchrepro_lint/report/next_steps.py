@@ -62,7 +62,7 @@ BY_HAND = {
     "TRL509": "Evaluate without random transforms, or draw from a generator that is made from the sample's index.",
     "TRL510": "Pass the program's seed to the sampler, or as the argument that the message names.",
     "TRL511": "Pass the program's seed to the first `env.reset(seed=...)`, and to `env.action_space.seed(...)`.",
-    "TRL900": "Correct the syntax or the encoding of the file.",
+    "TRL900": "Correct the syntax or the encoding of the file, or indent it with spaces alone.",
     "TRL901": "Remove the comment.",
 }
 
