@@ -506,3 +506,73 @@ def test_a_number_that_tells_the_second_loader_apart(other: str, number: int, wr
     found = _found(root)
     assert [one.code for one in found].count("TRL201") == 2
     assert len(_safe(found, "TRL201")) == number
+
+
+AGAIN = f"""{HEAD}
+
+def train(seed):
+    torch.manual_seed(1234)
+    loader = DataLoader(data, batch_size=8, shuffle=True)
+    {{below}}
+    for (batch,) in loader:
+        torch.nn.Linear(1, 1)(batch.unsqueeze(1)).sum().backward()
+
+
+train(5)
+"""
+SEEDED_BELOW = {
+    "with another seed": ("torch.manual_seed(seed + 1)", False),
+    "with the same one": ("torch.manual_seed(1234)", True),
+    "not at all": ("print(seed)", True),
+}
+
+
+@pytest.mark.parametrize(("below", "is_safe"), SEEDED_BELOW.values(), ids=SEEDED_BELOW)
+def test_a_loader_between_two_seeds(below: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": AGAIN.format(below=below)})
+    found = list(check([root], {"select": ("TRL201",)}).findings)
+    assert [one.code for one in found] == ["TRL201"]
+    assert _safe(found, "TRL201") == ["train.py"] * is_safe
+
+
+ARMS = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(1)
+
+
+class Images(Dataset):
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return torch.tensor(float(index)) + np.random.rand()
+
+
+def make(data, size, **options):
+    if size is None:
+        return DataLoader({other}, shuffle=True, **options)
+    return DataLoader(data, batch_size=size, num_workers=2)
+
+
+for batch in make(Images(), 4):
+    torch.nn.Linear(1, 1)(batch.float().unsqueeze(1)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(("other", "is_safe"), [("data", False), ("[1.0]", True)])
+def test_workers_of_a_loader_of_the_same_data(other: str, is_safe: bool, write) -> None:
+    files = {"pyproject.toml": "[project]\ndependencies = ['torch==1.8']", "train.py": ARMS.format(other=other)}
+    found = list(check([write(files)], {"select": ("TRL101",)}).findings)
+    assert [one.code for one in found] == ["TRL101"]
+    assert _safe(found, "TRL101") == ["train.py"] * is_safe
+
+
+@pytest.mark.parametrize(("folder", "is_safe"), [("runs_500", False), ("small", True)])
+def test_what_a_run_was_made_with(folder: str, is_safe: bool, write) -> None:
+    text = SWITCHED.format(seed=SEEDS, comment="")
+    found = _found(write({"pyproject.toml": "", "train.py": text, f"{folder}/train.py": text}))
+    assert [one.code for one in found].count("TRL301") == 2
+    assert len(_safe(found, "TRL301")) == 1 + is_safe

@@ -24,10 +24,11 @@ __all__ = [
     "as_summand",
     "config_seed",
     "find_seed",
+    "is_seeded_anew",
     "is_seeded_each_time",
     "option_seed",
-    "seed_written_below",
     "seed_written_above",
+    "seed_written_below",
 ]
 
 #: What a file says in which `config_seed` finds something.
@@ -148,6 +149,30 @@ def seed_written_below(document: Document, at: cst.BaseStatement) -> str | None:
             if _seeds_torch(document, use.node) and loops == {id(loop) for loop in document.loops(at)}:
                 return use.text
     return None
+
+
+def is_seeded_anew(document: Document, at: cst.BaseStatement, text: str) -> bool:
+    """Whether the same function seeds torch below the statement `at`, in the loops around that, and neither with `text`
+    nor with what it seeds with above: what draws then has another seed, as where all ranks have one for a split first.
+    """
+    function, start = document.function(at), document.start(at)
+    loops = {id(loop) for loop in document.loops(at)}
+    above: set[str] = {text}
+    below: set[str] = set()
+    for call in document.nodes(cst.Call, function):
+        if document.function(call) is function and (seed := _seed_of_torch(document, call)) is not None:
+            if document.start(call) < start:
+                above.add(seed)
+            elif {id(loop) for loop in document.loops(call)} <= loops:
+                below.add(seed)
+    return bool(below - above)
+
+
+def _seed_of_torch(document: Document, call: cst.Call) -> str | None:
+    """What `torch.manual_seed(...)` is handed; None for another call."""
+    if not call.args or not (dotted_name(call.func) or "").endswith("torch.manual_seed"):
+        return None
+    return document.text_of(call.args[0].value)
 
 
 def _seeds_torch(document: Document, node: cst.BaseExpression) -> bool:

@@ -51,7 +51,7 @@ from torchrepro_lint.fixes.offsets import offset_among_loaders, plus
 from torchrepro_lint.fixes.passed_arguments import given, is_given, replace_argument
 from torchrepro_lint.fixes.placement import Declined, Place, find_place
 from torchrepro_lint.fixes.program_seed import program_seed
-from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_each_time
+from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, is_seeded_anew, is_seeded_each_time
 from torchrepro_lint.fixes.seeding_lines import SeedingLines
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
 from torchrepro_lint.fixes.to_be_read import (
@@ -63,6 +63,7 @@ from torchrepro_lint.fixes.to_be_read import (
     is_one_of_many,
     keeps_many,
     leaves_another,
+    leaves_other_workers,
 )
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
@@ -138,7 +139,8 @@ class _Plan(SeedingLines):
             if isinstance(text, Declined):
                 return text
             values[name] = text
-        self.is_to_be_read = self.is_to_be_read or is_left_out(self.document, self.call)
+        leaves_workers = self.needs.init and leaves_other_workers(self.document, self.call)
+        self.is_to_be_read = self.is_to_be_read or leaves_workers or is_left_out(self.document, self.call)
         return self.planned([*inserted(self.document, self.imports, self.pending), *self.keywords(values)])
 
     def make_generator(
@@ -305,6 +307,7 @@ class _Plan(SeedingLines):
         if self.is_split:
             self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed, around)
             return seed
+        self.is_to_be_read = self.is_to_be_read or is_seeded_anew(self.document, at, seed.text)
         if not several and not self._begin_differently(at, seed, around):
             self._tell_apart(at, seed)
             return seed

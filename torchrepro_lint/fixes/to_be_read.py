@@ -37,6 +37,7 @@ __all__ = [
     "is_one_of_many",
     "keeps_many",
     "leaves_another",
+    "leaves_other_workers",
 ]
 
 #: How many lines below its generator a loader may be made by a safe fix, and how many from the loader from which a
@@ -193,3 +194,21 @@ def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> b
         for one in calls_that_want_one(document, known, document.function(call))
         if one is not call
     )
+
+
+def leaves_other_workers(document: Document, call: cst.Call) -> bool:
+    """Whether the function around a loader makes another one of the same data whose number of workers `**options` hold:
+    what its workers draw is not known, and whoever reads that one has a worker init function takes both for mended.
+    """
+    data = given(call, "dataset", 0)
+    if data is None:
+        return False
+    function, made, of = document.function(call), document.text_of(call.func), document.text_of(data.value)
+    for one in document.nodes(cst.Call, function):
+        if one is call or document.function(one) is not function or document.text_of(one.func) != made:
+            continue
+        other = given(one, "dataset", 0)
+        if other is not None and document.text_of(other.value) == of and any(arg.star == "**" for arg in one.args):
+            if not is_given(given(one, "worker_init_fn")):
+                return True
+    return False

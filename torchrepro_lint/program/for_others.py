@@ -54,6 +54,8 @@ _OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", 
 _NUMBERED: Final = re.compile(
     r"(?:exp(?:eriment)?s?|runs?|trials?|tests?|v|ver|version)?[-_ ]?\d+(?:[._]\d+)*", re.IGNORECASE
 )
+#: Folders of results: a program there that a folder above holds by the same name is the record of what made them.
+_OF_RUNS: Final = re.compile(r"(?:runs?|results?|outputs?|logs?)(?:[-_].+)?", re.IGNORECASE)
 #: How many of them hold a file of one name, at least, that are taken for a record of experiments.
 _MANY_FOLDERS: Final = 4
 #: What an archive of a release adds to the name of a library.
@@ -103,7 +105,7 @@ def is_out_of_use(root: Path, path: Path) -> bool:
     documentation: nobody keeps it like the rest.
     """
     folders = path.relative_to(root).parts[:-1] if path.is_relative_to(root) else ()
-    patterns = (_OLD_FOLDER, _ARCHIVE, _COPIED, _DOCUMENTATION)
+    patterns = (_OLD_FOLDER, _ARCHIVE, _COPIED, _DOCUMENTATION, _OF_RUNS)
     return _OLD_FILE.fullmatch(path.stem) is not None or any(
         one.fullmatch(name) for one in patterns for name in folders
     )
@@ -123,9 +125,13 @@ def shows_or_measures(program: Program, path: Path) -> bool:
 
 
 def is_one_of_many(program: Program, path: Path) -> bool:
-    """Whether a file lies in one of several numbered folders that each hold a file of its name: they keep what
-    experiments were run with.
+    """Whether a file lies in one of several numbered folders that each hold a file of its name, or in one of results
+    below a folder that holds such a file: they keep what experiments were run with.
     """
+    if any(map(_OF_RUNS.fullmatch, _folders(program, path))):
+        named = program.once("files by name", lambda: _files_by_name(program))[path.name]
+        if any(one != path and one.parent in path.parents for one in named):
+            return True
     if _NUMBERED.fullmatch(path.parent.name) is None:
         return False
     files = program.project.files
