@@ -576,3 +576,26 @@ def test_what_a_run_was_made_with(folder: str, is_safe: bool, write) -> None:
     found = _found(write({"pyproject.toml": "", "train.py": text, f"{folder}/train.py": text}))
     assert [one.code for one in found].count("TRL301") == 2
     assert len(_safe(found, "TRL301")) == 1 + is_safe
+
+
+RESUMED = f"""{HEAD}
+loader = DataLoader(data, batch_size=8, shuffle=True)
+checkpoint = torch.load("last.pt")
+{{restored}}
+for (batch,) in loader:
+    torch.nn.Linear(1, 1)(batch.unsqueeze(1)).sum().backward()
+torch.save({{{{"rng": torch.get_rng_state()}}}}, "last.pt")
+"""
+RESTORED = {
+    "torch": ('torch.set_rng_state(checkpoint["rng"])', False),
+    "CUDA alone": ('torch.cuda.set_rng_state(checkpoint["rng"])', True),
+    "nothing": ("print(checkpoint)", True),
+}
+
+
+@pytest.mark.parametrize(("restored", "is_safe"), RESTORED.values(), ids=RESTORED)
+def test_a_loader_of_a_program_that_restores_the_state(restored: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": RESUMED.format(restored=restored)})
+    found = list(check([root], {"select": ("TRL201",)}).findings)
+    assert [one.code for one in found] == ["TRL201"]
+    assert _safe(found, "TRL201") == ["train.py"] * is_safe

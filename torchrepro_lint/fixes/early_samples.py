@@ -7,6 +7,7 @@ torch.manual_seed(args.seed)
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -20,11 +21,16 @@ from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.workers import effects_of
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torchrepro_lint.program.evaluation.values import Value
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.workers.loaders import Loader
 
-__all__ = ["are_drawn_unseeded"]
+__all__ = ["are_drawn_unseeded", "restores_the_state"]
+
+#: Where a checkpoint gives torch the state that it had: `torch.set_rng_state(checkpoint["rng"])`.
+_RESTORED = re.compile(rb"(?<!cuda\.)\bset_rng_state\(\s*[\w.]+\s*(?:\[|\.get\()")
 
 
 def are_drawn_unseeded(program: Program, loader: Loader) -> bool:
@@ -51,3 +57,10 @@ def _draws(program: Program, value: Value) -> bool:
         if not is_idle(program.ev, event)
         for effect in effects_of(event)
     )
+
+
+def restores_the_state(program: Program, path: Path) -> bool:
+    """Whether a program that a file is part of keeps torch's state in its checkpoints: a resumed run goes on with its
+    order, and would begin anew with that of a generator whose state nothing keeps.
+    """
+    return program.imports.any_together(path, _RESTORED)

@@ -15,7 +15,7 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of, function_of
-from torchrepro_lint.fixes.early_samples import are_drawn_unseeded
+from torchrepro_lint.fixes.early_samples import are_drawn_unseeded, restores_the_state
 from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import several_at, torch_seed_of
@@ -154,6 +154,7 @@ def loader_fix(
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = other_homes(program, path) if init and not also_seeds else frozenset()
     is_half = wanted == ["generator"] and are_drawn_unseeded(program, loader)
+    is_half = is_half or ("generator" in wanted and restores_the_state(program, path))
     return Fix(Applicability.UNSAFE if is_half else plan.applicability, message, plan.edits, after), None
 
 
