@@ -57,6 +57,8 @@ NO_CHANGE = {
     "bad_beside_a_program_with_accelerate": "the same for the order",
     "bad_loaders_under_keys": "the program repeats as it is; another draw of the main process would move the order",
     "bad_evaluated_and_optimized": "the same",
+    "bad_returned_twice_and_trained_with": "the same",
+    "bad_seeded_anew_below": "the seed of each run still decides its order, which is what both claim",
     "bad_steps_of_a_learner": "the same",
     "bad_model_built_before_the_data": "the same for the split: a model with another layer has another one",
     "bad_argument_that_torch_refuses": "cuBLAS is not used on the CPU: both claim that the switch is on",

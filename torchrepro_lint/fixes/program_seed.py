@@ -57,12 +57,14 @@ def program_seed(
     before_the_run: bool = False,
     of_all_ranks: bool = False,
     of_32_bits: bool = False,
+    draws_later: bool = False,
 ) -> Seed | Declined:
     """The seed as it can be written before the statement `at`, or why there is none.
 
     `torch` gives the name of the module there. With `of_all_ranks`, the seed has to be the same on every rank;
     with `of_32_bits`, it is for a library that takes no larger one, and an expression
-    that the same function seeds with above is preferred to torch's. `before_the_run`: see `find_seed`.
+    that the same function seeds with above is preferred to torch's. `before_the_run`: see `find_seed`. `draws_later`:
+    what is seeded draws when torch may be seeded anew, as a loader does.
     """
     known = around.torch_seed(at) if around.torch_seed is not None else None
 
@@ -73,7 +75,7 @@ def program_seed(
     written = seed_written_above(document, at) if of_32_bits else None
     if written is not None and (written.isdecimal() or is_refused(written)):
         written = None
-    below = seed_written_below(document, at) if known is not None and known.always else None
+    below = seed_written_below(document, at, past_a_number=draws_later) if known is not None and known.always else None
     if below is not None and not of_all_ranks and not may_be_none(document, below, at):
         return Seed(below, is_copied=number_written(document, below, at) is not None)
     if known is not None and known.always and written is None and not (of_all_ranks and known.by_rank):

@@ -136,18 +136,20 @@ def seed_written_above(document: Document, at: cst.BaseStatement) -> str | None:
     return uses[-1].text if uses else None
 
 
-def seed_written_below(document: Document, at: cst.BaseStatement) -> str | None:
+def seed_written_below(document: Document, at: cst.BaseStatement, *, past_a_number: bool = False) -> str | None:
     """What the same function hands to `torch.manual_seed` below the statement `at`, where it seeds nothing above: until
-    then torch has the seed of what ran before.
+    then torch has the seed of what ran before. With `past_a_number`, also where it seeds with a number above, as for a
+    split that all ranks share.
     """
     function, start = document.function(at), document.start(at)
-    if function is None or seed_written_above(document, at) is not None:
+    above = seed_written_above(document, at)
+    if function is None or (above is not None and not (past_a_number and above.isdecimal())):
         return None
     for use in document.once(seed_uses):
         if use.in_call and use.function is function and use.start > start and _is_usable(document, use, at):
             loops = {id(loop) for loop in document.loops(use.node)}
             if _seeds_torch(document, use.node) and loops == {id(loop) for loop in document.loops(at)}:
-                return use.text
+                return use.text if use.text != above else None
     return None
 
 

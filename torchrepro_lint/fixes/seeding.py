@@ -299,7 +299,14 @@ class _Plan(SeedingLines):
         """The seed, before the statement `at`, of a generator that no other loader's begins like. With `several` the
         call makes several loaders there.
         """
-        seed = program_seed(self.document, at, around, lambda: self.torch_at(at), before_the_run=before_the_run)
+        seed = program_seed(
+            self.document,
+            at,
+            around,
+            lambda: self.torch_at(at),
+            before_the_run=before_the_run,
+            draws_later=not self.is_split,
+        )
         if isinstance(seed, Declined):
             return seed
         if seed.is_unread:
