@@ -160,7 +160,7 @@ CLASS = LOADERS.partition("\n\ndef train_loader")[0]
 PROGRAM = f"""\
 {CLASS}
 
-def evaluation():
+def rehearsal():
     return DataLoader(Crops(), batch_size=2, num_workers=2)
 
 
@@ -176,16 +176,16 @@ if __name__ == "__main__":
 
 
 def test_a_function_of_a_program_whose_only_call_is_commented_out(tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text(PROGRAM.replace("    main()\n", "    main()\n    # evaluation()\n"))
+    (tmp_path / "train.py").write_text(PROGRAM.replace("    main()\n", "    main()\n    # rehearsal()\n"))
     assert _rows(tmp_path) == [("train.py", 18)]
     assert _rows(tmp_path, profile="strict") == [("train.py", 14), ("train.py", 18)]
-    (tmp_path / "train.py").write_text(PROGRAM.replace("    main()\n", "    main()\n    evaluation()\n"))
+    (tmp_path / "train.py").write_text(PROGRAM.replace("    main()\n", "    main()\n    rehearsal()\n"))
     assert _rows(tmp_path) == [("train.py", 14), ("train.py", 18)]
 
 
 def test_a_function_of_a_notebook_whose_only_call_is_commented_out(tmp_path: Path) -> None:
     def write(call: str) -> None:
-        definition = "def evaluation():\n    return list(DataLoader(Crops(), batch_size=2, num_workers=2))\n"
+        definition = "def rehearsal():\n    return list(DataLoader(Crops(), batch_size=2, num_workers=2))\n"
         cells = [CLASS, definition, f"{call}\nprint(len(Crops()))\n"]
         made = [
             {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": cell}
@@ -194,10 +194,10 @@ def test_a_function_of_a_notebook_whose_only_call_is_commented_out(tmp_path: Pat
         text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
         (tmp_path / "train.ipynb").write_text(text)
 
-    write("# evaluation()")
+    write("# rehearsal()")
     assert _rows(tmp_path) == []
     assert len(_rows(tmp_path, profile="strict")) == 1
-    write("evaluation()")
+    write("rehearsal()")
     assert len(_rows(tmp_path)) == 1
 
 
