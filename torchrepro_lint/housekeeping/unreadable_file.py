@@ -14,7 +14,7 @@ What it does
     - what is no module of any Python: a template, the text of a notebook, a part of a file, a line from which a value
       was taken out;
     - a notebook in a format before Jupyter's;
-    - what Python reads and libcst, with which places are found, does not, for its mixture of tabs and spaces;
+    - what Python reads and libcst, with which places are found, does not: tabs and spaces mixed, or `(name): int`;
     - what only defines functions and classes;
     - what mentions neither torch nor a library that trains with it.
 
