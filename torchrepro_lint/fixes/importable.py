@@ -48,7 +48,7 @@ def existing_init(program: Program, path: Path) -> ExistingInit | None:
 
 def other_homes(program: Program, path: Path) -> frozenset[Path]:
     """The files with loaders from which this one can import a worker init function, should they be given one."""
-    files = _with_loaders(program)
+    files = _with_loaders(program) & program.imports.below(path)  # others are none that a file imports first for this
     return frozenset(file for file in program.imports.ordered(files) if importable_as(program, path, file) is not None)
 
 

@@ -163,6 +163,12 @@ def is_copied(program: Program, path: Path, *, by_licence: bool = True) -> bool:
     A change would let the copy differ from what it is a copy of. Without `by_licence` another licence shows nothing:
     the packages of one project may have one each.
     """
+    return program.once(
+        ("is copied", path.parent, by_licence), lambda: _is_copied(program, path, by_licence=by_licence)
+    )
+
+
+def _is_copied(program: Program, path: Path, *, by_licence: bool) -> bool:
     if not path.is_relative_to(program.root):
         return False
     inner = _folders(program, path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -260,10 +261,23 @@ def consumers(program: Program, made: frozenset[Site]) -> Iterator[Site]:
 
 def loaders_with(program: Program, made: frozenset[Site]) -> Iterator[list[Loader]]:
     """The loaders, grouped by place, whose generator is made at one of these places."""
-    for loaders in program.loader_sites:
-        found = [loader for loader in loaders if _is_one_of(loader.given("generator")[0], made)]
-        if found:
-            yield found
+    by_generator = program.once("loaders by generator", lambda: _by_generator(program))
+    found = {number: loader for site in made for number, loader in by_generator.get(site, ())}
+    for _, numbers in groupby(sorted(found), key=lambda number: number[0]):
+        yield [found[number] for number in numbers]
+
+
+def _by_generator(program: Program) -> dict[Site, list[tuple[tuple[int, int], Loader]]]:
+    """The loaders by the places where what they are given as `generator` is made, with the number of their place and
+    their own there.
+    """
+    table: dict[Site, list[tuple[tuple[int, int], Loader]]] = {}
+    for place, loaders in enumerate(program.loader_sites):
+        for number, loader in enumerate(loaders):
+            for value in loader.given("generator")[0]:
+                if isinstance(value, ExternalObject) and value.site is not None:
+                    table.setdefault(value.site, []).append(((place, number), loader))
+    return table
 
 
 def serves_loaders_alone(program: Program, made: KnownCall) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts.module import ModuleFacts
@@ -42,7 +43,17 @@ def _ways_from(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope
 
 def loaders_of(program: Program, run: EntryRun, *, with_workers: bool) -> Iterator[Loader]:
     """The loaders that a program makes: those that have workers, or those that have none."""
-    for loader in program.loaders:
-        if loader.has_workers is with_workers:
-            if comes_by(program, run, loader.facts, loader.scope, loader.call.site):
-                yield loader
+    by_file = program.once("loaders by file", lambda: _by_file(program.loaders))
+    files = program.imports.below(run.entry.path) & by_file.keys()
+    # In the order in which the program has them.
+    for _, loader, has_workers in sorted((one for file in files for one in by_file[file]), key=lambda one: one[0]):
+        if has_workers is with_workers and comes_by(program, run, loader.facts, loader.scope, loader.call.site):
+            yield loader
+
+
+def _by_file(loaders: Sequence[Loader]) -> dict[Path, list[tuple[int, Loader, bool]]]:
+    """Loaders by their files, with their place among all of them and whether they have workers."""
+    found: dict[Path, list[tuple[int, Loader, bool]]] = {}
+    for number, loader in enumerate(loaders):
+        found.setdefault(loader.facts.path, []).append((number, loader, loader.has_workers))
+    return found

@@ -24,11 +24,24 @@ def import_seeds(program: Program, path: Path, rng: str) -> Iterator[Evidence]:
     """
     above = program.imports.above(path)
     programs = above if program.is_test(path) else above - program.tests
-    for one in program.evidence:
-        if one.effect == "seed" and rng in one.seeds and not above.issuperset(one.roots):
-            beside = {way[-1].facts.path for way in ways_of(program, one) if _begins_by_import(way)} - above
+    seedings = program.once(
+        ("seedings of", rng), lambda: tuple(one for one in program.evidence_of("seed") if rng in one.seeds)
+    )
+    for one in seedings:
+        if not above.issuperset(one.roots):
+            beside = _imported_for(program, one) - above
             if any(not programs.isdisjoint(program.imports.above(other)) for other in beside):
                 yield one
+
+
+def _imported_for(program: Program, one: Evidence) -> frozenset[Path]:
+    """The files of which each import runs a call that seeds."""
+
+    def find() -> frozenset[Path]:
+        return frozenset(way[-1].facts.path for way in ways_of(program, one) if _begins_by_import(way))
+
+    # Many programs ask this of the same call. Beyond the limits of a question nothing is proven.
+    return program.ev.remembered(("imported for a seed", one.site), find, frozenset())
 
 
 def _begins_by_import(way: Way) -> bool:
