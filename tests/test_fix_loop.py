@@ -526,6 +526,7 @@ def test_runs_that_fix_the_same_project_at_once_leave_what_one_would(tmp_path: P
     assert "seed_worker" in texts["alone"][-1]
 
 
+@pytest.mark.exhaustive
 def test_all_loaders_of_one_list_are_fixed_in_one_run(write) -> None:
     """Each gets a generator of its own, made before the statement: one in a round."""
     loaders = "".join("    DataLoader(Items(), shuffle=True, num_workers=2),\n" for _ in range(13))

@@ -12,6 +12,7 @@ import tempfile
 import tokenize
 from pathlib import Path
 
+import pytest
 from fixture_format import SETTINGS_FILE, all_fixtures
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +20,8 @@ from hypothesis import strategies as st
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.source.text import read_source
 from torchrepro_lint.verify.fixtures.fixture import Fixture, strip_marks
+
+pytestmark = pytest.mark.exhaustive
 
 #: The programs of one file that have a fix, of every rule that has one.
 PROGRAMS = [fixture for fixture in all_fixtures() if fixture.twin is not None and fixture.alone]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,12 +46,13 @@ def test_links_lead_to_pages_and_headings() -> None:
         assert ROOT / page in PAGES if page else anchor in headings, page or anchor
 
 
-def test_the_problem_matcher_reads_what_is_printed() -> None:
+def test_the_problem_matcher_reads_what_is_printed(tmp_path: Path) -> None:
     page = PAGES[ROOT / "docs" / "pages" / "editors.md"]
     blocks = [json.loads(block) for block in re.findall(r"```json\n(.+?)```", page, re.DOTALL)]
     (task,) = next(block["tasks"] for block in blocks if "tasks" in block)
     command = [sys.executable, "-m", "torchrepro_lint", *shlex.split(task["command"])[1:]]
-    folder = ROOT / "fixtures" / "TRL101_numpy_rng_in_workers" / "bad_package"
+    folder = tmp_path / "bad_package"  # a project of its own, and not part of that of all fixtures
+    shutil.copytree(ROOT / "fixtures" / "TRL101_numpy_rng_in_workers" / "bad_package", folder)
     ran = subprocess.run([*command, "."], cwd=folder, capture_output=True, text=True, check=False)
     pattern = task["problemMatcher"]["pattern"]
     lines = [re.match(pattern["regexp"], line) for line in ran.stdout.splitlines() if "TRL" in line]

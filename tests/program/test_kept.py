@@ -212,6 +212,7 @@ def test_no_answer_rests_on_which_files_were_asked_about_before(write) -> None:
     assert not kept.is_made_anew()
 
 
+@pytest.mark.exhaustive
 def test_what_is_about_facts_of_old_texts_is_let_go_now_and_then(kept: Kept, monkeypatch: pytest.MonkeyPatch) -> None:
     """However often a file is edited, no more is held than after the first few times."""
     monkeypatch.setattr("torchrepro_lint.program.kept.project._MAX_RETIRED", 3 * len(AUGMENT))
@@ -352,6 +353,7 @@ TEXTS = {
 EDITS = st.sampled_from(sorted(TEXTS)).flatmap(lambda name: st.tuples(st.just(name), st.sampled_from(TEXTS[name])))
 
 
+@pytest.mark.exhaustive
 @given(st.lists(EDITS, min_size=1, max_size=8))
 def test_findings_are_those_of_a_program_made_anew(edits: list[tuple[str, str]]) -> None:
     root = Path("/of-nobody")

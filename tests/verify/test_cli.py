@@ -94,6 +94,7 @@ def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert second["start_method"] == "spawn"
 
 
+@pytest.mark.verify
 def test_each_start_method_has_its_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     program = """\
 import torch
