@@ -159,6 +159,7 @@ def test_only_a_change_that_is_looked_at_costs_a_run(
     assert runs.count == before + again + 1  # and the answer is kept for the new texts
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=25, suppress_health_check=list(HealthCheck))
 @given(
     edits=st.lists(

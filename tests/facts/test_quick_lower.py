@@ -66,6 +66,7 @@ def test_both_walks_agree(text: str) -> None:
     assert differing(quick, lowered(text)) is None
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_both_walks_agree_on_random_programs(text: str) -> None:
@@ -74,6 +75,7 @@ def test_both_walks_agree_on_random_programs(text: str) -> None:
         assert differing(quick, lowered(text)) is None
 
 
+@pytest.mark.exhaustive
 def test_both_walks_agree_on_the_standard_library() -> None:
     """A sample: every seventh of its files that both parsers take."""
     compared = 0

@@ -81,6 +81,7 @@ def test_nothing_is_known_of_what_this_python_cannot_parse() -> None:
     assert QuickPlaces.of("a b") is None
 
 
+@pytest.mark.exhaustive
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(programs())
 def test_as_libcst_has_it_in_random_programs(text: str) -> None:
@@ -88,6 +89,7 @@ def test_as_libcst_has_it_in_random_programs(text: str) -> None:
         assert_same_places(text)
 
 
+@pytest.mark.exhaustive
 def test_as_libcst_has_it_in_the_standard_library() -> None:
     """A sample: every ninth of its files that both parsers take."""
     compared = 0

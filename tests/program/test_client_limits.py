@@ -137,6 +137,7 @@ def _imports(module: str, home: str, name: str) -> bool:
     return bool(re.search(rf"^from {re.escape(home)} import .*\b{name}\b", text, re.MULTILINE))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("lowered", LOWERED, ids=[f"{one.limit} {one.rule}" for one in LOWERED])
 def test_past_a_limit_nothing_more_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lowered: Lowered

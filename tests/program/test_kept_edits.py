@@ -68,6 +68,7 @@ def _several() -> list[Fixture]:
     return [fixture for fixture in all_fixtures() if not fixture.alone and fixture.path.name.startswith("bad_")]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("fixture", _several(), ids=lambda fixture: f"{fixture.rule}-{fixture.path.name}")
 def test_after_each_edit_the_findings_are_those_of_a_program_made_anew(
     fixture: Fixture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

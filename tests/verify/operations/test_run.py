@@ -78,6 +78,7 @@ def test_what_keeps_a_case_from_being_run() -> None:
     assert what_keeps(case("torch.nn.Embedding"), "cpu", "2.13.0") == "about MPS"
 
 
+@pytest.mark.verify
 def test_operations_on_the_cpu(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch")
     arguments = ["verify", "--ops", "--device", "cpu", "--runs", "2", "--output-format", "json"]

@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from torchrepro_lint.verify.script.environment import Difference, difference
 
 
@@ -41,6 +43,7 @@ def test_variables_as_they_stand() -> None:
     assert "torch" not in values
 
 
+@pytest.mark.verify
 def test_what_torch_says() -> None:
     values = told(
         "import torch\n"
