@@ -16,6 +16,7 @@ from torchrepro_lint.halves import without_safe_halves
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import files_in_hand, internal_error
+from torchrepro_lint.left_elsewhere import OF_LOADERS, Checks, may_leave_another, without_safe_parts
 from torchrepro_lint.regular_files import collected_notices
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.run_report import Report, baselines_of, severe_enough, without_known
@@ -205,8 +206,8 @@ def _without_collection() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Analysis:
-    """What all projects of one check share: where texts come from, what is run, and how; and the files that somebody
-    has named, and not the folder that they are in.
+    """What all projects of one check share: where texts come from, what is run, and how; the files that somebody has
+    named, and not the folder that they are in; and the codes of the rules that are run, None for all that are selected.
     """
 
     overlay: Mapping[Path, str]
@@ -215,6 +216,7 @@ class _Analysis:
     run: RunOptions
     only: Set[Path] | None
     named: Set[Path]
+    codes: Set[str] | None = None
 
     def wants(self, path: Path) -> bool:
         """Whether the findings of a file are wanted."""
@@ -247,13 +249,16 @@ def _report(
             own, others = merged(checked.findings), merged(checked.elsewhere)
         else:
             own, others = settled(checked, project.settings, overlay, read)
+        if program is not None:
+            dependencies.outside.setdefault(project.root, {}).update(program.outside)
+            dependencies.looks.append(program.looks)
+            if analysis.toolkit.is_own and analysis.only is None and not suppressed_too and may_leave_another(own):
+                own, failures = _beside_what_is_left(analysis, project, checked, own, program, dependencies)
+                failed += failures
         for finding in own:
             (left if is_left_to_strict(finding, project.settings) else findings).append(finding)
         elsewhere += [one for one in others if not is_left_to_strict(one, project.settings)]
         errors += failed
-        if program is not None:
-            dependencies.outside.setdefault(project.root, {}).update(program.outside)
-            dependencies.looks.append(program.looks)
         unsafe.update(files if project.settings.unsafe_fixes else ())
     report = Report(
         tuple(sorted(without_safe_halves(merged(_each_once(findings))), key=lambda one: one.sort_key)),
@@ -265,6 +270,38 @@ def _report(
         elsewhere=tuple(sorted(_each_once(elsewhere), key=lambda one: one.sort_key)),
     )
     return report, dependencies
+
+
+def _beside_what_is_left(
+    analysis: _Analysis,
+    project: Project,
+    checked: Checked,
+    told: Sequence[Finding],
+    program: ProgramLike,
+    dependencies: Dependencies,
+) -> tuple[list[Finding], list[str]]:
+    """The findings of a project, where a fix is unsafe beside a loader that is left in any of its files, whichever are
+    asked about; and a message where that could not be told.
+    """
+    from torchrepro_lint.rules.orders import whole_of
+
+    try:
+        whole = whole_of(program)
+    except Exception as error:
+        return list(told), [internal_error("comparing the loaders of the project", error, ())]
+    found, every, settings = list(checked.findings), list(told), project.settings
+    others = in_order(whole.files - checked.files)
+    if others:
+        beside = replace(analysis, named=frozenset(), codes=OF_LOADERS)
+        commented = {path for path in others if may_silence(_bytes_of(analysis, path))}
+        more, _, second = _check_project(beside, project, others, commented, set(others), lambda share, what: None)
+        found += more.findings
+        every += settled(more, settings, analysis.overlay, analysis.read)[0]
+        if second is not None:
+            dependencies.outside.setdefault(project.root, {}).update(second.outside)
+            dependencies.looks.append(second.looks)
+    checks = Checks(found, every, whole.drawn, whole.files, lambda one: is_left_to_strict(one, settings))
+    return without_safe_parts(told, checks, project.root), []
 
 
 def _each_once(findings: Sequence[Finding]) -> list[Finding]:
@@ -306,7 +343,11 @@ def _check_project(
     """
     from torchrepro_lint.facts.readable import Readers
 
-    rules = rules_of(project, analysis.toolkit.rules())
+    rules = [
+        one
+        for one in rules_of(project, analysis.toolkit.rules())
+        if analysis.codes is None or one.code in analysis.codes
+    ]
     overlay, read = analysis.overlay, analysis.read
     everything = project.program_of(files, lambda path: overlay[path].encode() if path in overlay else read(path))
     own = {path: overlay[path] for path in everything if path in overlay}
@@ -352,7 +393,9 @@ def _check_project(
     broken += broken_cells(readable, project, analysis.overlay, analysis.read, analysis.named)
     broken = [one if is_left_to_strict(one, project.settings) else replace(one, left_to_strict=None) for one in broken]
     return (
-        Checked((*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules()), elsewhere),
+        Checked(
+            (*found, *broken), frozenset(commented), tuple(ran), tuple(analysis.toolkit.rules()), elsewhere, wanted
+        ),
         errors,
         program,
     )

@@ -15,6 +15,7 @@ from torchrepro_lint.fix_report import RejectedFix
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, touched_rows
 from torchrepro_lint.fixes.twins import files_with_copies, rows_of, unlike_twins
 from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT, beside_what_is_left
+from torchrepro_lint.left_elsewhere import are_of_one_kind, beside_a_rejected_fix
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
@@ -152,7 +153,24 @@ class Attempts:
         ]
         for finding in beside:
             self.rejected[self.key(finding)] = RejectedFix(finding, BESIDE_ONE_THAT_IS_LEFT)
-        return bool(unlike or beside)
+        return self._reject_beside_rejected(report, fixed) or bool(unlike or beside)
+
+    def _reject_beside_rejected(self, report: Report, fixed: Sequence[Finding]) -> bool:
+        """Rejects the safe fixes of loaders beside another loader of the project whose own one was tried and rejected;
+        whether there are any.
+        """
+        tried = [one.finding for one in self.rejected.values()]
+        found = False
+        for one in fixed:
+            if one.location.path in report.unsafe_allowed or self.key(one) in self.rejected:
+                continue
+            root = self.projects.of(one.location.path).root
+            others = (each for each in tried if self.projects.of(each.location.path).root == root)
+            other = next((each for each in others if are_of_one_kind(one, each)), None)
+            if other is not None:
+                self.rejected[self.key(one)] = RejectedFix(one, beside_a_rejected_fix(other, root))
+                found = True
+        return found
 
     def _beside_copies(self, findings: Sequence[Finding]) -> Report:
         """The report on unchecked files with copies: each file is fixed in one way, whichever of them are given."""

@@ -32,7 +32,7 @@ OF_WORKERS: Final = frozenset({"TRL101", "TRL102", "TRL109"})
 class Checked:
     """The result of the rules in the files of one project: the findings, the files that may have suppression comments,
     the rules that ran to the end, and all existing rules. `elsewhere` are findings in other files whose proof goes
-    through one of these.
+    through one of these. `files` are those whose findings these are.
     """
 
     findings: Sequence[Finding]
@@ -40,6 +40,7 @@ class Checked:
     ran: Sequence[RuleMetadata]
     known: Sequence[RuleMetadata]
     elsewhere: Sequence[Finding] = ()
+    files: frozenset[Path] = frozenset()
 
 
 def merged(findings: Sequence[Finding]) -> list[Finding]:

@@ -510,8 +510,12 @@ def test_a_number_that_tells_the_second_loader_apart(other: str, number: int, wr
 
 AGAIN = f"""{HEAD}
 
+def set_seed(seed, deterministic=False):
+    torch.manual_seed(seed)
+
+
 def train(seed):
-    torch.manual_seed(1234)
+    {{above}}
     loader = DataLoader(data, batch_size=8, shuffle=True)
     {{below}}
     for (batch,) in loader:
@@ -525,16 +529,51 @@ SEEDED_BELOW = {
     "with another seed": ("torch.manual_seed(seed + 1)", "seed + 1"),
     "with the same one": ("torch.manual_seed(1234)", "torch.initial_seed()"),
     "not at all": ("print(seed)", "torch.initial_seed()"),
+    "with another seed, through a helper": ("set_seed(seed + 1)", "seed + 1"),
+    "with another seed, by its name": ("set_seed(deterministic=True, seed=seed + 1)", "seed + 1"),
+    "with the same one, through a helper": ("set_seed(1234)", "torch.initial_seed()"),
 }
 
 
+@pytest.mark.parametrize("above", ["torch.manual_seed(1234)", "set_seed(1234)"])
 @pytest.mark.parametrize(("below", "seed"), SEEDED_BELOW.values(), ids=SEEDED_BELOW)
-def test_a_loader_between_two_seeds(below: str, seed: str, write) -> None:
-    root = write({"pyproject.toml": "", "train.py": AGAIN.format(below=below)})
+def test_a_loader_between_two_seeds(below: str, seed: str, above: str, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": AGAIN.format(above=above, below=below)})
     found = list(check([root], {"select": ("TRL201",)}).findings)
     assert [one.code for one in found] == ["TRL201"]
     assert _safe(found, "TRL201") == ["train.py"]
     assert any(f"manual_seed({seed})" in edit.content for edit in found[0].fix.edits)
+
+
+#: What seeds torch below a loader with another seed, which the fix cannot take, in a script and in a function.
+SEEDED_OTHERWISE = {
+    "a number in a script": ("torch.manual_seed(7)", ""),
+    "a helper in a script": ("set_seed(7)", ""),
+    "a helper that is handed nothing": ("set_seed()", ""),
+    "a helper of another name": ("prepare(7)", ""),
+    "a helper in a script, handed what it seeds with above": ("set_seed(3)", "safe"),
+}
+
+
+@pytest.mark.parametrize(("below", "safety"), SEEDED_OTHERWISE.values(), ids=SEEDED_OTHERWISE)
+def test_a_loader_above_another_seed(below: str, safety: str, write) -> None:
+    text = f"""{HEAD}
+
+def set_seed(seed=9):
+    torch.manual_seed(seed)
+
+
+def prepare(seed):
+    torch.manual_seed(seed)
+
+
+loader = DataLoader(data, batch_size=8, shuffle=True)
+{below}
+{TRAINS}"""
+    root = write({"pyproject.toml": "", "train.py": text})
+    found = list(check([root], {"select": ("TRL201",)}).findings)
+    assert [one.code for one in found] == ["TRL201"]
+    assert _safe(found, "TRL201") == ["train.py"] * (safety == "safe")
 
 
 ARMS = """\
@@ -601,3 +640,130 @@ def test_a_loader_of_a_program_that_restores_the_state(restored: str, is_safe: b
     found = list(check([root], {"select": ("TRL201",)}).findings)
     assert [one.code for one in found] == ["TRL201"]
     assert _safe(found, "TRL201") == ["train.py"] * is_safe
+
+
+ONE_ORDER = f"""{HEAD}
+loader = DataLoader(data, batch_size=4, shuffle=True)
+{TRAINS}"""
+OF_CROPS = """\
+import torch
+from torch.utils.data import DataLoader, RandomSampler, Subset, TensorDataset
+
+{seed}
+crops = TensorDataset(torch.arange(64.0))
+model = torch.nn.Linear(1, 1)
+
+
+def run({parameters}):
+    batches = {made}
+    for (crop,) in batches:
+        {step}
+
+
+{call}
+"""
+SEEDS_TORCH = "torch.manual_seed(5)"
+STEP = "model(crop.unsqueeze(1)).sum().backward()"
+STEPS = f"optimizer.zero_grad(); {STEP}; optimizer.step()"
+#: Another file of the project (what it makes, its parameters, what it seeds with, what is done with each batch), and
+#: how many of the two loaders a safe fix mends.
+ELSEWHERE = {
+    "a script in other words that seeds nothing": ("finetune.py", "DataLoader(crops, 8, True)", "", "", STEP, 0),
+    "one that seeds": ("finetune.py", "DataLoader(crops, 8, True)", "", SEEDS_TORCH, STEP, 2),
+    "one that may shuffle": ("finetune.py", "DataLoader(crops, 8, shuffle=shuffle)", "shuffle", "", STEP, 0),
+    "one with a generator": (
+        "finetune.py", "DataLoader(crops, 8, True, generator=torch.Generator().manual_seed(7))", "", "", STEP, 1,
+    ),
+    "one that keeps the order": ("finetune.py", "DataLoader(crops, 8)", "", "", STEP, 1),
+    "one with a sampler": ("finetune.py", "DataLoader(crops, 8, sampler=range(64))", "", "", STEP, 1),
+    "one with a random sampler": (
+        "finetune.py", "DataLoader(crops, 8, sampler=RandomSampler(crops))", "", "", STEP, 0,
+    ),
+    "one that is given the keywords": ("finetune.py", "DataLoader(crops, **options)", "**options", "", STEP, 1),
+    "one of an evaluation": ("evaluate.py", "DataLoader(crops, 8, True)", "", "", "model(crop.unsqueeze(1))", 1),
+    "one of a test": ("tests/test_run.py", "DataLoader(crops, 8, True)", "", "", STEP, 1),
+    "one of others": ("third_party/run.py", "DataLoader(crops, 8, True)", "", "", STEP, 1),
+    "one of the documentation": ("docs/run.py", "DataLoader(crops, 8, True)", "", "", STEP, 1),
+    "one in any folder": ("void/run.py", "DataLoader(crops, 8, True)", "", "", STEP, 0),
+    "one that was put aside": ("old/run.py", "DataLoader(TensorDataset(crops[:8]), 8, True)", "", "", STEP, 1),
+    "one in the same words that was put aside": (
+        "old/run.py", "DataLoader(crops, batch_size=4, shuffle=True)", "", "", STEP, 0,
+    ),
+    "one that is to stay": ("finetune.py", "DataLoader(crops, 8, True)  # noqa: TRL201", "", SEEDS_TORCH, STEP, 1),
+    "one of Python 2": ("finetune.py", "DataLoader(crops, 8, shuffle=True)", "", "", f"print crop; {STEP}", 0),
+}  # fmt: skip
+
+
+def _with_crops(row: tuple[str, str, str, str, str, int]) -> dict[str, str]:
+    name, made, parameters, seed, step, _ = row
+    call = "" if parameters else "run()"
+    other = OF_CROPS.format(made=made, parameters=parameters, seed=seed, step=step, call=call)
+    return {"pyproject.toml": "", "train.py": ONE_ORDER, name: other}
+
+
+@pytest.mark.parametrize("row", ELSEWHERE.values(), ids=ELSEWHERE)
+@pytest.mark.parametrize("given", ["all", "one"])
+def test_a_loader_of_another_file_that_keeps_the_global_order(row, given: str, write) -> None:
+    root = write(_with_crops(row))
+    found = list(check([root if given == "all" else root / "train.py"]).findings)
+    mine = [one for one in found if one.code == "TRL201" and one.location.path.name == "train.py"]
+    assert len(mine) == 1
+    assert mine[0].fix is not None
+    is_safe = mine[0].fix.applicability is Applicability.SAFE
+    assert is_safe == (row[-1] > 0)
+    if given == "all":
+        assert len(_safe(found, "TRL201")) == row[-1]
+    if not is_safe:
+        assert "; another " in mine[0].fix.message
+        assert f"({row[0]}:" in mine[0].fix.message
+
+
+@pytest.mark.parametrize("row", ELSEWHERE.values(), ids=ELSEWHERE)
+def test_nothing_is_changed_beside_such_a_loader(row, write) -> None:
+    root = write(_with_crops(row))
+    result = fix([root], write=False)
+    assert ("train.py" in [one.source.path.name for one in result.changes]) == (row[-1] > 0)
+
+
+VALID = f"""{HEAD}
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+train_loader = DataLoader(data, batch_size=4, shuffle=True)
+{{names}} = DataLoader(data, batch_size=8, shuffle=True)
+
+
+def run(batches, trains):
+    for (batch,) in batches:
+        loss = model(batch.unsqueeze(1)).sum()
+        {{step}}
+
+
+for (batch,) in train_loader:
+    optimizer.zero_grad()
+    model(batch.unsqueeze(1)).sum().backward()
+    optimizer.step()
+{{uses}}
+"""
+LOOP = "for (batch,) in {}:\n    loss = model(batch.unsqueeze(1)).sum()\n    {}"
+#: What a loader is called, what a function does with its batches and where it is used, and whether it is trained with.
+TRAINED = {
+    "in a loop": ("valid_loader", "pass", LOOP.format("valid_loader", "loss.backward(); optimizer.step()"), True),
+    "in a loop that counts": ("valid_loader", "pass", LOOP.format("enumerate(valid_loader)", "print(loss)"), False),
+    "gradients alone": ("valid_loader", "pass", LOOP.format("valid_loader", "loss.backward()"), False),
+    "in a function": ("valid_loader", "loss.backward(); optimizer.step()", "run(valid_loader, True)", True),
+    "in a function that may step": (
+        "valid_loader",
+        "if trains:\n            optimizer.step()",
+        "run(valid_loader, False)",
+        False,
+    ),
+}
+
+
+@pytest.mark.parametrize(("names", "step", "uses", "is_trained"), TRAINED.values(), ids=TRAINED)
+def test_a_loader_of_an_evaluation_that_is_trained_with(
+    names: str, step: str, uses: str, is_trained: bool, write
+) -> None:
+    root = write({"pyproject.toml": "", "train.py": VALID.format(names=names, step=step, uses=uses)})
+    found = _found(root)
+    assert [one.code for one in found].count("TRL201") == 1 + is_trained

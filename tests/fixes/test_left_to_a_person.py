@@ -200,11 +200,12 @@ PUT_ASIDE = [
     "some-project-master/main.py",
 ]
 SHUFFLED = f"{HEAD}for batch in DataLoader(data, batch_size=2, shuffle=True):\n    print(batch)\n"
+IN_OTHER_WORDS = f"{HEAD}rows = data\nfor batch in DataLoader(list(rows), 7, True):\n    print(batch)\n"
 
 
 @pytest.mark.parametrize("file", PUT_ASIDE)
 def test_nothing_is_fixed_in_what_was_put_aside(file: str, write) -> None:
-    root = write({"pyproject.toml": "", "train.py": SHUFFLED, file: SHUFFLED})
+    root = write({"pyproject.toml": "", "train.py": SHUFFLED, file: IN_OTHER_WORDS})
     assert [one.location.path for one in fix([root]).fixed] == [root / "train.py"]
 
 

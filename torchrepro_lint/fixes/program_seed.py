@@ -4,10 +4,10 @@
     g.manual_seed(torch.initial_seed())
 
 Where torch is seeded on every path to the place, `torch.initial_seed()` is that seed, with the rank of the process if
-the program adds it; where the function itself seeds torch below the place, it is what it seeds with. Where torch may
-not be seeded yet, it is the expression that the program seeds with, as far as it can be written at the place. A number
-is that expression where the program seeds with it, and never in code that the programs of others run. A constant that
-nobody chose is written only into programs that seed nothing at all.
+the program adds it; where the function itself seeds torch below the place, also through a helper, it is what it seeds
+with. Where torch may not be seeded yet, it is the expression that the program seeds with, as far as it can be written
+at the place. A number is that expression where the program seeds with it, and never in code that the programs of others
+run. A constant that nobody chose is written only into programs that seed nothing at all.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.placement import Declined
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import Seed, find_seed, seed_written_above, seed_written_below
+from torchrepro_lint.fixes.seeding_helpers import seeding_helpers
 from torchrepro_lint.fixes.seeding_request import Surroundings
 from torchrepro_lint.fixes.text_options import as_number, may_be_text
 from torchrepro_lint.program.evaluation.values import Site
@@ -75,7 +76,9 @@ def program_seed(
     written = seed_written_above(document, at) if of_32_bits else None
     if written is not None and (written.isdecimal() or is_refused(written)):
         written = None
-    below = seed_written_below(document, at, past_a_number=draws_later) if known is not None and known.always else None
+    below = None
+    if known is not None and known.always:
+        below = seed_written_below(document, at, around.seeding_helpers, past_a_number=draws_later)
     if below is not None and not of_all_ranks and not may_be_none(document, below, at):
         return Seed(below, is_copied=number_written(document, below, at) is not None)
     if known is not None and known.always and written is None and not (of_all_ranks and known.by_rank):
@@ -142,6 +145,7 @@ def seed_around(
         by_rank=by_rank,
         torch_seed=torch_seed_of(program, path),
         may_be_text=lambda text: may_be_text(program, path, text),
+        seeding_helpers=seeding_helpers(program),
     )
     return program_seed(document, at, around, torch, of_all_ranks=of_all_ranks, of_32_bits=of_32_bits)
 

@@ -9,12 +9,14 @@ from dataclasses import dataclass
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.fixes.none_tests import is_none_at
 from torchrepro_lint.fixes.optional_seed import as_it_may_be_read
 from torchrepro_lint.fixes.parsed_options import is_parsed, options
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.seed_uses import SEED_NAME, SeedUse, is_configuration, is_seed_chain, names_in, seed_uses
+from torchrepro_lint.fixes.seeding_helpers import SeedingHelpers
 from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = [
@@ -136,10 +138,12 @@ def seed_written_above(document: Document, at: cst.BaseStatement) -> str | None:
     return uses[-1].text if uses else None
 
 
-def seed_written_below(document: Document, at: cst.BaseStatement, *, past_a_number: bool = False) -> str | None:
-    """What the same function hands to `torch.manual_seed` below the statement `at`, where it seeds nothing above: until
-    then torch has the seed of what ran before. With `past_a_number`, also where it seeds with a number above, as for a
-    split that all ranks share.
+def seed_written_below(
+    document: Document, at: cst.BaseStatement, helpers: SeedingHelpers, *, past_a_number: bool = False
+) -> str | None:
+    """What the same function hands to `torch.manual_seed` below the statement `at`, itself or through one of the
+    `helpers`, where it seeds nothing above: until then torch has the seed of what ran before. With `past_a_number`,
+    also where it seeds with a number above, as for a split that all ranks share.
     """
     function, start = document.function(at), document.start(at)
     above = seed_written_above(document, at)
@@ -148,21 +152,22 @@ def seed_written_below(document: Document, at: cst.BaseStatement, *, past_a_numb
     for use in document.once(seed_uses):
         if use.in_call and use.function is function and use.start > start and _is_usable(document, use, at):
             loops = {id(loop) for loop in document.loops(use.node)}
-            if _seeds_torch(document, use.node) and loops == {id(loop) for loop in document.loops(at)}:
+            if _seeds_torch(document, use.node, helpers) and loops == {id(loop) for loop in document.loops(at)}:
                 return use.text if use.text != above else None
     return None
 
 
-def is_seeded_anew(document: Document, at: cst.BaseStatement, text: str) -> bool:
-    """Whether the same function seeds torch below the statement `at`, in the loops around that, and neither with `text`
-    nor with what it seeds with above: what draws then has another seed, as where all ranks have one for a split first.
+def is_seeded_anew(document: Document, at: cst.BaseStatement, text: str, helpers: SeedingHelpers) -> bool:
+    """Whether the same function seeds torch, itself or through one of the `helpers`, below the statement `at`, in the
+    loops around that, and neither with `text` nor with what it seeds with above: what draws then has another seed, as
+    where all ranks have one for a split first.
     """
     function, start = document.function(at), document.start(at)
     loops = {id(loop) for loop in document.loops(at)}
     above: set[str] = {text}
     below: set[str] = set()
     for call in document.nodes(cst.Call, function):
-        if document.function(call) is function and (seed := _seed_of_torch(document, call)) is not None:
+        if document.function(call) is function and (seed := _seed_of_torch(document, call, helpers)) is not None:
             if document.start(call) < start:
                 above.add(seed)
             elif {id(loop) for loop in document.loops(call)} <= loops:
@@ -170,18 +175,34 @@ def is_seeded_anew(document: Document, at: cst.BaseStatement, text: str) -> bool
     return bool(below - above)
 
 
-def _seed_of_torch(document: Document, call: cst.Call) -> str | None:
-    """What `torch.manual_seed(...)` is handed; None for another call."""
-    if not call.args or not (dotted_name(call.func) or "").endswith("torch.manual_seed"):
+def _seed_of_torch(document: Document, call: cst.Call, helpers: SeedingHelpers) -> str | None:
+    """What a call seeds torch with, "" where it is handed nothing; None for another call."""
+    if not _is_seeding_torch(call, helpers):
         return None
-    return document.text_of(call.args[0].value)
+    argument = _seed_argument(call, helpers)
+    return "" if argument is None else document.text_of(argument.value)
 
 
-def _seeds_torch(document: Document, node: cst.BaseExpression) -> bool:
-    """Whether an expression is the argument of `torch.manual_seed`."""
+def _seeds_torch(document: Document, node: cst.BaseExpression, helpers: SeedingHelpers) -> bool:
+    """Whether an expression is what a call seeds torch with."""
     arg = document.parent(node)
     call = document.parent(arg) if isinstance(arg, cst.Arg) else None
-    return isinstance(call, cst.Call) and (dotted_name(call.func) or "").endswith("torch.manual_seed")
+    return isinstance(call, cst.Call) and _is_seeding_torch(call, helpers) and _seed_argument(call, helpers) is arg
+
+
+def _is_seeding_torch(call: cst.Call, helpers: SeedingHelpers) -> bool:
+    """Whether a call is one of `torch.manual_seed` or of one of the `helpers`, by its name."""
+    called = dotted_name(call.func) or ""
+    return called.endswith("torch.manual_seed") or last_part(called) in helpers
+
+
+def _seed_argument(call: cst.Call, helpers: SeedingHelpers) -> cst.Arg | None:
+    at, name = helpers.get(last_part(dotted_name(call.func) or ""), (0, "seed"))
+    named = next((one for one in call.args if one.keyword is not None and one.keyword.value == name), None)
+    if named is not None:
+        return named
+    is_there = at < len(call.args) and not any(one.star or one.keyword is not None for one in call.args[: at + 1])
+    return call.args[at] if is_there else None
 
 
 def is_seeded_each_time(document: Document, at: cst.BaseStatement) -> bool:

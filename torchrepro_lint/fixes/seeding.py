@@ -314,7 +314,7 @@ class _Plan(SeedingLines):
         if self.is_split:
             self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed, around)
             return seed
-        self.is_to_be_read = self.is_to_be_read or is_seeded_anew(self.document, at, seed.text)
+        self.is_to_be_read = self.is_to_be_read or is_seeded_anew(self.document, at, seed.text, around.seeding_helpers)
         if not several and not self._begin_differently(at, seed, around):
             self._tell_apart(at, seed)
             return seed

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Applicability, Edit
 from torchrepro_lint.fixes.seed_expression import PassedSeed
+from torchrepro_lint.fixes.seeding_helpers import SeedingHelpers
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
@@ -82,6 +83,7 @@ class Surroundings:
         known: The calls in the file that create loaders, whatever they are called.
         torch_seed: What is known of torch's seed before a statement; None if nothing is known of the program.
         may_be_text: Whether an expression for the seed may be a text, which a generator does not take.
+        seeding_helpers: The functions through which the program seeds torch.
         is_last: Whether the fix is not safe, so that its seed comes after those of the safe ones.
     """
 
@@ -97,6 +99,7 @@ class Surroundings:
     known: KnownLoaders | None = None
     torch_seed: Callable[[cst.BaseStatement], TorchSeed] | None = None
     may_be_text: Callable[[str], bool] = lambda seed: False
+    seeding_helpers: SeedingHelpers = field(default_factory=dict)
     is_last: bool = False
 
 

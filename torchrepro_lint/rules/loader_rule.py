@@ -17,7 +17,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
-__all__ = ["LoaderRule"]
+__all__ = ["LoaderRule", "is_only_asked_about"]
 
 #: Attributes that give what a loader was made with.
 _ASKED: Final = frozenset({"dataset", "batch_size"})
@@ -42,7 +42,7 @@ class LoaderRule(Rule):
     def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         for loaders in program.asked_loader_sites():
             first = loaders[0]
-            if _is_only_asked_about(program, first) or any(
+            if is_only_asked_about(program, first) or any(
                 is_idle(program.ev, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
             ):
                 continue
@@ -53,7 +53,7 @@ class LoaderRule(Rule):
                 yield self.cause_of(first, finding), finding
 
 
-def _is_only_asked_about(program: Program, loader: Loader) -> bool:
+def is_only_asked_about(program: Program, loader: Loader) -> bool:
     """Whether nothing but the length, the data set or the batch size of a loader is asked for: `len(DataLoader(...))`,
     `loader.dataset`. Nothing is read of it then.
     """

@@ -17,7 +17,7 @@ from torchrepro_lint.program.workers.drawn_items import ignores_the_index
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_faults import Fault, fault_of
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.measured_loaders import is_only_measured
+from torchrepro_lint.program.workers.measured_loaders import is_only_measured, is_trained_with
 from torchrepro_lint.program.workers.worker_init import init_runs
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
 from torchrepro_lint.program.workers.workers import Effect, WorkerRun
@@ -100,8 +100,8 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     """Whether a loader or a sampler is, by its name or that of the function that makes it, for an evaluation, or for a
     look at the data: `val_loader = ...`, `{"val": ...}`, a `return` in `test_dataloader`, any loader that is
     not one of training data in `evaluate` or `plot_samples`, one of which only the first batch is looked at, one with
-    which nothing is trained, `accuracy(model, train_loader)`. In which order a network is evaluated, and what a worker
-    draws, seldom matters.
+    which nothing is trained, `accuracy(model, train_loader)`; but none in a loop over which an optimizer takes steps.
+    In which order a network is evaluated, and what a worker draws, seldom matters.
     """
     words, parents = function_words("says_evaluation"), parents_of(program.ev, facts)
     chosen = _chosen(parents, call)
@@ -109,6 +109,8 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     name = parents.target_name(chosen) if is_assigned else _name_around(parents, scope, chosen)
     if is_only_measured(program, facts, scope, call):
         return True
+    if is_trained_with(program, facts, call):
+        return False
     if function_words("for_an_evaluation").search(name):
         return True
     if function_words("means_training").search(name):

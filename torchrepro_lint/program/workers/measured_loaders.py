@@ -1,4 +1,5 @@
-"""Loaders with which nothing is trained: their data are only put through a network, or counted.
+"""Loaders with which nothing is trained: their data are only put through a network, or counted. And those with which
+something is, whatever they are called.
 
 loader = DataLoader(train_set, batch_size=64, num_workers=2)
 model.eval()
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_only_measured"]
+__all__ = ["is_only_measured", "is_trained_with"]
 
 #: What gives the items of what it is given, one after the other.
 _AROUND: Final = frozenset({"enumerate", "tqdm", "zip", "track"})
@@ -55,6 +56,63 @@ def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: t
     if not uses:
         return False
     return _measure([_is_a_measurement(program, facts, use, at) for use, at in uses]) is True
+
+
+def is_trained_with(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
+    """Whether an optimizer takes steps in a loop over the loader that a call makes, by its name: in its own file, or in
+    a function of that which the loader is passed to, and which steps with each batch that it is given.
+    """
+    parents = parents_of(program.ev, facts)
+    uses = uses_of_its_name(program.ev, facts, call)
+    target = parents.target_of(call)
+    if uses is None and isinstance(target, tree.Name) and target.id in facts.scope.bindings:
+        reads = ((use, _scope_at(facts, parents, use)) for use in parents.reads(target.id))
+        uses = [(use, scope) for use, scope in reads if scope.binder(target.id) in (None, facts.scope)]
+    return any(_is_stepped_with(parents, facts, use, scope) for use, scope in uses or ())
+
+
+def _is_stepped_with(parents: Parents, facts: ModuleFacts, use: Node, scope: Scope, *, passed: bool = False) -> bool:
+    """Whether the loop around a use of a loader takes steps, or with a loader that is not `passed` yet, the function
+    that it is an argument of. That function may get loaders of an evaluation too, and then steps in some calls alone.
+    """
+    node, argument = use, None
+    while (above := parents.of(node)) is not None:
+        match above:
+            case tree.Arg():
+                node, argument = above, above
+            case tree.Call(func=func) if called_name(func) in _AROUND:
+                node = above
+            case tree.Call(func=tree.Name(id=name)) if argument is not None and not passed:
+                inner = next((one for one in facts.scope.children if one.name == name), None)
+                parameter = _parameter(inner, above, argument) if inner is not None else None
+                return (
+                    inner is not None
+                    and parameter is not None
+                    and any(
+                        _is_stepped_with(parents, facts, one, inner, passed=True)
+                        for one in parents.reads_in(parameter, inner.node)
+                    )
+                )
+            case tree.For(iter=iterated) if node is iterated:
+                return any(
+                    is_step(one) and called_name(one.func) != "backward"
+                    for one, path in scope.calls
+                    if (path[-1:] == ((above.site, "body"),) if passed else (above.site, "body") in path)
+                )
+            case _:
+                return False
+    return False
+
+
+def _parameter(function: Scope, call: tree.Call, argument: tree.Arg) -> str | None:
+    """The name of the parameter that gets an argument; None where that cannot be told."""
+    if argument.keyword is not None or not isinstance(function.node, tree.FunctionDef):
+        return argument.keyword
+    at = next(at for at, one in enumerate(call.args) if one is argument)
+    params = function.node.params
+    if any(one.star for one in call.args[:at]) or at >= len(params):
+        return None
+    return params[at].name
 
 
 def _under_key(

@@ -65,6 +65,10 @@ Fix safety
     reads.
 
     Unsafe as well is what is right and has to be read all the same:
+    - Another loader or sampler of the project goes on to draw its order from torch's global generator, since no safe
+      fix gives it one: whoever merges the fix would take the project for done. `shuffle=shuffle` counts, and so do
+      other scripts and functions that nothing calls yet. Loaders of an evaluation, tests and copied code do not, nor
+      what was put aside, unless it is in the same words.
     - The author has commented such an argument out: `shuffle=True)  # , generator=g)`.
     - The generators of two loaders under one name would differ in a number.
     - Another function of the file makes a loader in the same words, which no safe fix gives a generator.
@@ -95,7 +99,7 @@ Not reported
       looked at, or it is only gone through where the function evaluates, computes no gradients or detaches the batches,
       and takes no step (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). So are those of a
       script that evaluates or shows something (`model.eval()`, `plt.show()`), and trains nothing. They are reported in
-      the `strict` profile only.
+      the `strict` profile only. A `valid_loader` in whose loop an optimizer takes steps is none of them.
     - Code for other programs (a package that the project builds, copied code), if no program in sight makes the loader:
       reported in the `strict` profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is

@@ -50,7 +50,9 @@ Fix safety
 
     Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
     copy of the one in a call that seeds something else, or later. Unsafe where a function gives two samplers or splits
-    one name, whose generators would differ in a number, or makes more than two that need one.
+    one name, whose generators would differ in a number, or makes more than two that need one. Unsafe as well where,
+    after all safe fixes, another split of the project, or beside a sampler another loader or sampler, would still draw
+    from torch's global generator.
 
 Not reported
     - Splits under `torch.random.fork_rng()`, or after a call that seeds torch, also above the `if` that they are in or

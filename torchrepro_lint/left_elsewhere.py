@@ -1,0 +1,156 @@
+"""Fixes that are safe by themselves, and unsafe beside what the project keeps elsewhere: the first of several loaders
+would get a generator, and the next one goes on to draw its order from torch's global generator, in the same file or in
+another script. Whoever merges the fix takes the project for done.
+
+So a fix of an order is safe where no other order is left, after all safe fixes; that of a split, where no other split
+is; and that of workers, where the same rule finds no other loader that no safe fix mends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence, Set
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.diagnostics import Applicability, Finding, Location
+from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS, merged
+
+if TYPE_CHECKING:
+    from torchrepro_lint.rules.orders import Drawn
+
+__all__ = [
+    "OF_LOADERS",
+    "Checks",
+    "are_of_one_kind",
+    "beside_a_rejected_fix",
+    "may_leave_another",
+    "without_safe_parts",
+]
+
+_NO_GENERATOR_OF_A_SAMPLER: Final = "TRL202"
+#: The rules whose fixes give an order, or a split, a generator of its own.
+OF_ORDERS: Final = frozenset({NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER, *OF_WORKERS})
+#: The rules of which all loaders of a project are mended or none.
+_OF_ONE_KIND: Final = frozenset({"TRL101", "TRL102", "TRL103"})
+#: All of these.
+OF_LOADERS: Final = OF_ORDERS | _OF_ONE_KIND
+_SPLIT: Final = "random split"
+#: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
+MIN_COMMON: Final = 0.6
+
+
+@dataclass(frozen=True, slots=True)
+class Checks:
+    """What is known of the loaders of a project: the findings before comments and settings were asked, and after it;
+    the places that draw from the global generator; the files that are kept like the rest of the project; and which
+    findings are left to the strict profile.
+    """
+
+    found: Sequence[Finding]
+    told: Sequence[Finding]
+    drawn: Sequence[Drawn]
+    kept: Set[Path]
+    is_left_to_strict: Callable[[Finding], bool]
+
+
+def may_leave_another(findings: Iterable[Finding]) -> bool:
+    """Whether one of the findings has a safe fix that another loader may make unsafe."""
+    return any(_is_safe(one) and one.code in OF_LOADERS for one in findings)
+
+
+def gives_a_generator(finding: Finding) -> bool:
+    """Whether the fix of a finding gives an order, a split or the seeds of workers a generator."""
+    return finding.code in OF_ORDERS and finding.fix is not None and "generator" in finding.fix.message
+
+
+def without_safe_parts(findings: Sequence[Finding], checks: Checks, root: Path) -> list[Finding]:
+    """The findings, where a fix is unsafe beside what is left of its kind in the project at `root`."""
+    left = _left(checks)
+    drawn = {one.location: one for one in checks.drawn}
+    of_one_kind = [
+        one
+        for one in checks.told
+        if one.code in _OF_ONE_KIND
+        and not _is_safe(one)
+        and one.left_to_strict is None  # workers of an evaluation, and what nothing runs, are not compared
+        and one.location.path in checks.kept
+    ]
+    return [
+        _beside(one, left, drawn.get(one.location), of_one_kind, root) if _is_safe(one) else one for one in findings
+    ]
+
+
+def _beside(
+    finding: Finding, left: Sequence[Drawn], own: Drawn | None, of_one_kind: Sequence[Finding], root: Path
+) -> Finding:
+    if gives_a_generator(finding):
+        is_split = own is not None and own.what == _SPLIT
+        for one in left:
+            if (one.what == _SPLIT) == is_split and one is not own and _counts_beside(own, one):
+                return _unsafe(finding, f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG")
+    for other in of_one_kind:
+        if other.code == finding.code:
+            return _unsafe(finding, f"another loader ({_said_of(other.location, root)}) needs one by hand")
+    return finding
+
+
+def are_of_one_kind(one: Finding, other: Finding) -> bool:
+    """Whether two findings have safe fixes of which the first is to be made with the second alone."""
+    if not (_is_safe(one) and _is_safe(other)):
+        return False
+    return (gives_a_generator(one) and gives_a_generator(other) and _is_of_a_split(one) == _is_of_a_split(other)) or (
+        one.code == other.code and one.code in _OF_ONE_KIND
+    )
+
+
+def _is_of_a_split(finding: Finding) -> bool:
+    return "the split is drawn" in finding.message or "has a different split" in finding.message
+
+
+def beside_a_rejected_fix(other: Finding, root: Path) -> str:
+    """Why a fix is rejected beside another one that was tried and rejected."""
+    return f"another loader ({_said_of(other.location, root)}) would be left as it is: see to both"
+
+
+def _said_of(location: Location, root: Path) -> str:
+    """A place as a reason names it."""
+    path = location.path.relative_to(root) if location.path.is_relative_to(root) else location.path
+    return f"{path.as_posix()}:{location.start.row}"
+
+
+def _unsafe(finding: Finding, reason: str) -> Finding:
+    assert finding.fix is not None
+    fix = replace(finding.fix, applicability=Applicability.UNSAFE, message=f"{finding.fix.message}; {reason}")
+    return replace(finding, fix=fix)
+
+
+def _counts_beside(own: Drawn | None, other: Drawn) -> bool:
+    """Whether a place that is left counts beside a fixed one: in a file that was put aside, one in the same words."""
+    if not other.is_aside:
+        return True
+    if own is None:
+        return False
+    return 2 * (own.words & other.words).total() >= MIN_COMMON * (own.words.total() + other.words.total())
+
+
+def _left(checks: Checks) -> list[Drawn]:
+    """The places that go on to draw from the global generator after all safe fixes, but for those that a comment or the
+    settings say are to.
+    """
+    told = [one for one in checks.told if one.code in OF_ORDERS]
+    # What another finding speaks for is fixed after that.
+    spoken_for = {one.location for one in told if one.code in OF_WORKERS}
+    later = [one for one in checks.found if one.code == NO_GENERATOR and one.location in spoken_for]
+    mended = {
+        one.location
+        for one in (*told, *later)
+        if _is_safe(one) and gives_a_generator(one) and not checks.is_left_to_strict(one)
+    }
+    mended -= {one.location for one in told if one.code in OF_WORKERS and not _is_safe(one)}
+    silenced = {one.location for one in merged(checks.found) if one.code in OF_ORDERS} - {one.location for one in told}
+    return [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
+
+
+def _is_safe(finding: Finding) -> bool:
+    return finding.fix is not None and finding.fix.applicability is Applicability.SAFE

@@ -1,0 +1,155 @@
+"""What draws an order or a split from torch's global generator, in all files of a project that somebody keeps.
+
+    # train.py                                                      # finetune.py
+    loader = DataLoader(images, shuffle=True, generator=g)  # fixed loader = DataLoader(crops, shuffle=True)  # left
+
+Whoever reads that the first loader has a generator takes the project for done.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
+
+from torchrepro_lint.diagnostics import Location, Position
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
+from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseeded_splits
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
+from torchrepro_lint.program.running.fallbacks import stands_in_for
+from torchrepro_lint.program.running.never_read import is_given_up, is_never_read
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
+from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation, serves_an_evaluation, shuffles_itself
+from torchrepro_lint.program.workers.managers import managing, sets_order_of
+from torchrepro_lint.program.workers.seeding import has_generator
+from torchrepro_lint.rules.loader_rule import is_only_asked_about
+from torchrepro_lint.source.text import split_lines
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.workers.loaders import Loader
+
+__all__ = ["Drawn", "Whole", "whole_of"]
+
+What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
+#: A loader that shuffles, in the text of a file that has no syntax tree.
+_SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=\s*(?!False)")
+_WORD: Final = re.compile(r"\w+")
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A place at which an order of samples, or a split of them, is drawn from torch's global generator.
+
+    `is_aside`: it is in a file that was put aside. Such a place counts beside one that is written in the same `words`.
+    """
+
+    location: Location
+    what: What
+    is_aside: bool
+    words: Counter[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """What all files of a project draw from the global generator, and the files that make loaders, splits and samplers
+    and are kept like the rest.
+    """
+
+    drawn: Sequence[Drawn]
+    files: frozenset[Path]
+
+
+def whole_of(program: object) -> Whole:
+    """What a project draws, whichever of its files are asked about. What cannot be told counts: a loader with
+    `shuffle=shuffle`, a function that nothing calls yet.
+
+    None are the loaders of an evaluation and what only looks at data, whatever has an order that somebody else manages,
+    tests, and the code of others.
+    """
+    assert isinstance(program, Program)
+    drawn = (*_loaders(program), *_splits(program), *_unreadable(program))
+    making = {loaders[0].facts.path for loaders in program.loader_sites} | {one.location.path for one in drawn}
+    return Whole(drawn, frozenset(path for path in making if _is_kept(program, path)))
+
+
+def _is_kept(program: Program, path: Path) -> bool:
+    """Whether a file is one of those that are kept like the rest of the project: no test, no code of others, no
+    documentation, no measurement of times, and no record of an experiment.
+    """
+    if program.is_test(path) or is_copied(program, path):
+        return False
+    return not (shows_or_measures(program, path) or is_one_of_many(program, path))
+
+
+def _loaders(program: Program) -> Iterator[Drawn]:
+    for loaders in program.loader_sites:
+        first = loaders[0]
+        program.ev.begin_question()
+        if _is_kept(program, first.facts.path) and _draw_an_order(program, loaders):
+            yield _at(program, first.site, "shuffling loader")
+
+
+def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
+    first = loaders[0]
+    if not any(_draws_its_order(program, loader) for loader in loaders):
+        return False
+    if is_only_asked_about(program, first) or any(
+        is_idle(program.ev, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
+    ):
+        return False
+    if stands_in_for(parents_of(program.ev, first.facts), first.call, "generator"):
+        return False
+    if all(is_of_an_evaluation(program, loader) for loader in loaders) or only_evaluates(program, first.site):
+        return False
+    if is_seeded_before_each_pass(program, first.facts, first.scope, first.call):
+        return False
+    return not (is_of_a_self_test(program, first.site) or is_run_elsewhere_alone(program, first.site))
+
+
+def _draws_its_order(program: Program, loader: Loader) -> bool:
+    if has_generator(loader) or not loader.may_lack("generator") or not shuffles_itself(program, loader):
+        return False
+    return not any(manager.order for manager, _ in managing(program, loader))
+
+
+def _splits(program: Program) -> Iterator[Drawn]:
+    for one in unseeded_splits(program, others=True):
+        call = one.call
+        program.ev.begin_question()
+        if not _is_kept(program, call.site.path) or is_run_elsewhere_alone(program, call.site):
+            continue
+        if is_of_a_self_test(program, call.site):
+            continue
+        if one.kind != "sampler":
+            yield _at(program, call.site, "random split")
+        elif not (
+            sets_order_of(program, call.facts, call.scope)
+            or serves_an_evaluation(program, call.facts, call.scope, call.call)
+            or only_evaluates(program, call.site)
+            or gives_minibatches(program, call)
+        ):
+            yield _at(program, call.site, "random sampler")
+
+
+def _unreadable(program: Program) -> Iterator[Drawn]:
+    """The loaders that shuffle, by the text of files that are none of Python 3."""
+    for path in program.project.matching(_SHUFFLES):
+        if program.facts(path) is not None or not _is_kept(program, path) or is_put_aside(program, path):
+            continue
+        source = program.project.source(path)
+        found = _SHUFFLES.search(source.searched) if source is not None else None
+        at = Position(source.searched.count(b"\n", 0, found.start()) + 1 if source is not None and found else 1, 1)
+        yield Drawn(Location(path, at, at), "shuffling loader", is_aside=False, words=Counter())
+
+
+def _at(program: Program, site: Site, what: What) -> Drawn:
+    location = program.location(site)
+    source = program.project.source(site.path)
+    rows = split_lines(source.python)[location.start.row - 1 : location.end.row] if source is not None else []
+    return Drawn(location, what, is_put_aside(program, site.path), Counter(_WORD.findall(" ".join(rows))))
