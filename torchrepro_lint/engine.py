@@ -290,6 +290,7 @@ def _beside_what_is_left(
     except Exception as error:
         return list(told), [internal_error("comparing the loaders of the project", error, ())]
     found, every, settings = list(checked.findings), list(told), project.settings
+    dependencies.outside.setdefault(project.root, {}).update(program.outside)
     others = in_order(whole.files - checked.files)
     if others:
         beside = replace(analysis, named=frozenset(), codes=OF_LOADERS)
@@ -300,6 +301,9 @@ def _beside_what_is_left(
         if second is not None:
             dependencies.outside.setdefault(project.root, {}).update(second.outside)
             dependencies.looks.append(second.looks)
+    # One beside a finding of its file that stays is left, too.
+    by_default = without_safe_halves([one for one in every if not is_left_to_strict(one, settings)])
+    every = [*by_default, *(one for one in every if is_left_to_strict(one, settings))]
     checks = Checks(found, every, whole.drawn, whole.files, lambda one: is_left_to_strict(one, settings))
     return without_safe_parts(told, checks, project.root), []
 

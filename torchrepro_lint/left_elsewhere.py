@@ -97,11 +97,8 @@ def _beside(
 
 def are_of_one_kind(one: Finding, other: Finding) -> bool:
     """Whether two findings have safe fixes of which the first is to be made with the second alone."""
-    if not (_is_safe(one) and _is_safe(other)):
-        return False
-    return (gives_a_generator(one) and gives_a_generator(other) and _is_of_a_split(one) == _is_of_a_split(other)) or (
-        one.code == other.code and one.code in _OF_ONE_KIND
-    )
+    have_generators = all(_is_safe(each) and gives_a_generator(each) for each in (one, other))
+    return have_generators and _is_of_a_split(one) == _is_of_a_split(other)
 
 
 def _is_of_a_split(finding: Finding) -> bool:

@@ -767,3 +767,72 @@ def test_a_loader_of_an_evaluation_that_is_trained_with(
     root = write({"pyproject.toml": "", "train.py": VALID.format(names=names, step=step, uses=uses)})
     found = _found(root)
     assert [one.code for one in found].count("TRL201") == 1 + is_trained
+
+
+DRAWING = """\
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(3)
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return torch.rand(1) + index
+
+
+def several(number):
+    return [DataLoader(Noisy(), batch_size=size, num_workers=2) for size in range(2, number)]
+
+
+loader = DataLoader(Noisy(), batch_size=8, shuffle=True)
+for batch in [*loader, *several({number})[0]]:
+    torch.nn.Linear(1, 1)(batch).sum().backward()
+"""
+
+
+def test_a_loader_beside_one_that_is_left_beside_another(write) -> None:
+    """The workers of one loader keep the safe fix of the next from being made, and that one those of other files."""
+    files = {"pyproject.toml": "", "train.py": ONE_ORDER, "noisy.py": DRAWING.format(number=4)}
+    found = list(check([write(files)], {"select": ("TRL201",)}).findings)
+    assert len(found) == 3
+    assert not _safe(found, "TRL201")
+
+
+NOISE = """\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+torch.manual_seed(9)
+
+
+class Noise(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.full((1,), np.random.normal() + index)
+
+
+noise = DataLoader(Noise(), num_workers=4{comment}
+for rows in noise:
+    torch.nn.Linear(1, 1)(rows.float()).sum().backward()
+"""
+#: What stands behind a loader whose workers draw, and how many loaders of the project a safe fix mends.
+LEFT_OUT = {"nothing": (")", 2), "what its author left out": (")  # , worker_init_fn=seed_worker)", 0)}
+
+
+@pytest.mark.parametrize(("comment", "number"), LEFT_OUT.values(), ids=LEFT_OUT)
+def test_workers_beside_those_of_another_file_that_are_left(comment: str, number: int, write) -> None:
+    metadata = "[project]\ndependencies = ['numpy<2', 'torch==1.8']"
+    one, other = WORKERS.format(drawn="np.random.rand()"), NOISE.format(comment=comment)
+    root = write({"pyproject.toml": metadata, "a.py": one, "noise.py": other})
+    found = list(check([root], {"select": ("TRL101",)}).findings)
+    assert len(found) == 2
+    assert len(_safe(found, "TRL101")) == number
+    if not number:
+        assert found[0].fix.message.endswith("; another loader (noise.py:17) needs one by hand")
