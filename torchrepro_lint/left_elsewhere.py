@@ -91,7 +91,7 @@ def _beside(
                 return _unsafe(finding, f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG")
     for other in of_one_kind:
         if other.code == finding.code:
-            return _unsafe(finding, f"another loader ({_said_of(other.location, root)}) needs one by hand")
+            return _unsafe(finding, f"no safe fix mends another one of the project ({_said_of(other.location, root)})")
     return finding
 
 

@@ -835,4 +835,4 @@ def test_workers_beside_those_of_another_file_that_are_left(comment: str, number
     assert len(found) == 2
     assert len(_safe(found, "TRL101")) == number
     if not number:
-        assert found[0].fix.message.endswith("; another loader (noise.py:17) needs one by hand")
+        assert found[0].fix.message.endswith("; no safe fix mends another one of the project (noise.py:16)")
