@@ -19,7 +19,8 @@ internal_errors.py  what is said of a fault of the tool itself
 
 From findings to fixed files:
 fix_loop.py         the rounds in which fixes are applied, and what is written
-halves.py           makes a fix unsafe that would mend one of several findings alike
+halves.py           makes a fix unsafe that would mend one of several findings alike; left_elsewhere.py: one of the
+                    loaders of a project
 fix_attempts.py     one attempt: the texts with some fixes, checked again
 fix_report.py       what came of them
 

@@ -29,7 +29,8 @@ spread_options.py     the keywords that `**kwargs` may hold already
 program_seed.py       the seed: torch's own, or an expression of the program
 text_options.py       whether it may be a text: an option of the command line that names no type
 seed_expression.py    finds that expression, seed_uses.py where the file has it, passed_seed.py one in another file;
-                      optional_seed.py, none_tests.py and parsed_options.py say whether it may be missing
+                      optional_seed.py, none_tests.py and parsed_options.py say whether it may be missing;
+                      seeding_helpers.py: the functions that seed with it
 rank_expression.py    the rank, where it is part of the seed; also rank_terms.py and rank_free.py
 
 The edits:

@@ -7,7 +7,8 @@ set_before.py         what is assigned to attributes of its data set above it
 managers.py           those that a framework takes care of; framework_workers.py: those that Lightning makes
 old_releases.py       which release of a library a file is for
 global_draws.py       what one takes from torch's global generator
-measured_loaders.py   those with which nothing is trained; training_draws.py: what one for an evaluation does not draw
+measured_loaders.py   those with which nothing, or something, is trained; training_draws.py: what one for an evaluation
+                      does not draw
 drawn_items.py        data sets that draw each item, whatever its index
 seeding.py            whether the program around it seeds torch
 ranks.py              distributed programs; rank_seeds.py: whether all ranks seed alike; rank_draws.py: what they draw
