@@ -36,6 +36,7 @@ OTHER_TEXTS = {
     "program/switches/unread_seeds.py": "options of the command line",
     "program/workers/item_seeds.py": "where a word begins in a name",
     "program/workers/library_rngs.py": "versions",
+    "rules/orders.py": "names of torch",
 }
 
 

@@ -691,6 +691,9 @@ ELSEWHERE = {
     ),
     "one that is to stay": ("finetune.py", "DataLoader(crops, 8, True)  # noqa: TRL201", "", SEEDS_TORCH, STEP, 1),
     "one of Python 2": ("finetune.py", "DataLoader(crops, 8, shuffle=True)", "", "", f"print crop; {STEP}", 0),
+    "one of Python 2 that keeps the order": (
+        "finetune.py", "DataLoader(crops, 8, shuffle = False)", "", "", f"print crop; {STEP}", 1,
+    ),
 }  # fmt: skip
 
 

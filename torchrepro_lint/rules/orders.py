@@ -38,7 +38,7 @@ __all__ = ["Drawn", "Whole", "whole_of"]
 
 What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
-_SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=\s*(?!False)")
+_SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
 _WORD: Final = re.compile(r"\w+")
 
 
