@@ -78,6 +78,42 @@ _CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
             "call": "print(help(args.mode))",
         },
     ),
+    "TRL502-in": (
+        {
+            "above": "if args.mode in ['tame', 'calm']: torch.manual_seed(0)",
+            "helper": "def help(mode):\n    if mode in ('wild', 'loud'): return np.random.rand()",
+            "call": "print(help(args.mode))",
+        },
+        {
+            "above": "if args.mode in ['tame', 'calm']: torch.manual_seed(0)",
+            "helper": "def help(mode):\n    if mode in ('wild', 'calm'): return np.random.rand()",
+            "call": "print(help(args.mode))",
+        },
+    ),
+    "TRL502-not-in": (
+        {
+            "above": "if args.mode not in ['wild', 'loud']: torch.manual_seed(0)",
+            "helper": "def help(mode):\n    if mode == 'loud': return np.random.rand()",
+            "call": "print(help(args.mode))",
+        },
+        {
+            "above": "if args.mode not in ['wild', 'loud']: torch.manual_seed(0)",
+            "helper": "def help(mode):\n    if mode == 'calm': return np.random.rand()",
+            "call": "print(help(args.mode))",
+        },
+    ),
+    "TRL504": (
+        {
+            "above": "if args.mode in ['wild', 'loud']: help(args.mode); seed()",
+            "helper": "def help(mode):\n    if mode == 'tame': print(torch.rand(2))",
+            "call": "pass",
+        },
+        {
+            "above": "if args.mode in ['wild', 'loud']: help(args.mode); seed()",
+            "helper": "def help(mode):\n    if mode == 'wild': print(torch.rand(2))",
+            "call": "pass",
+        },
+    ),
     "TRL402": (
         {"above": _SEEDED, "layer": f"return {_UP} if self.wild else self.body(x)"},
         {"above": _SEEDED, "layer": f"return self.body(x) if self.wild else {_UP}"},
@@ -93,13 +129,14 @@ def _codes(write, parts: dict[str, str]) -> list[str]:
 @pytest.mark.parametrize("rule", _CASES)
 def test_what_no_run_combines_is_not_reported(rule: str, write) -> None:
     apart, together = _CASES[rule]
-    assert rule not in _codes(write, apart)
-    assert rule in _codes(write, together)
+    code = rule.partition("-")[0]
+    assert code not in _codes(write, apart)
+    assert code in _codes(write, together)
 
 
-@pytest.mark.parametrize("rule", ["TRL301", "TRL502", "TRL402"])
+@pytest.mark.parametrize("rule", ["TRL301", "TRL502", "TRL502-in", "TRL402"])
 def test_an_option_that_the_program_sets_may_have_both_values(rule: str, write) -> None:
     apart, _ = _CASES[rule]
     sets = "args.wild = not args.wild; args.mode = 'wild'"
     call = f"{sets}; {apart.get('call', 'help(args)')}"
-    assert rule in _codes(write, {**apart, "call": call})
+    assert rule.partition("-")[0] in _codes(write, {**apart, "call": call})

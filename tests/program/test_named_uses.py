@@ -35,6 +35,14 @@ def _program(root: Path, train: str, **others: str) -> Program:
     )
 
 
+def test_a_function_of_a_module_that_hundreds_of_files_import(tmp_path: Path) -> None:
+    """A program that loads the module counts where it names the function, and not for one of its other functions."""
+    users = {f"user{number}": "import nets\nnets.Other()" for number in range(300)}
+    program = _program(tmp_path, "import nets\nnets.Other()", **users)
+    assert not _is_named(program)
+    assert _is_named(program, "Other")
+
+
 @pytest.mark.parametrize(
     "train",
     [

@@ -24,6 +24,7 @@ from torchrepro_lint.program.ordering.order_carriers import Sink, SinkKind
 from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_flow import sink_of_use
 from torchrepro_lint.program.ordering.order_jobs import only_orders_jobs
+from torchrepro_lint.program.ordering.order_places import may_run_at
 from torchrepro_lint.program.ordering.order_sorted import is_sorted
 from torchrepro_lint.program.running.call_index import called_name, calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
@@ -80,7 +81,7 @@ def sinks_of(
                 known = use.sink or sink_of_use(
                     program, use.facts, use.node, of_set=of_sets, is_set=of_sets and len(order.made) == 1
                 )
-                if known is not None:
+                if known is not None and may_run_at(program, (known.chain[-1].site,)):
                     found[order.source] = known
     return found
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.inner_tests import options_of
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering import (
     order_calls,
     order_iterators,
@@ -32,6 +33,7 @@ from torchrepro_lint.program.ordering.order_places import (
     attribute_uses,
     is_target,
     made_longer,
+    may_run_at,
     name_uses,
     scope_around,
 )
@@ -101,7 +103,7 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
             if not isinstance(found, Sink):
                 before[found] = carrier
                 pending.append(found)
-            elif is_sorted_on_the_way(program, _way_to(carrier, before), _given_anew(before)):
+            elif is_sorted_on_the_way(program, _way_to(carrier, before), _given_anew(before)) or not may_run_at(program, _places(found, carrier, before)):
                 continue
             elif found.beside is None:
                 return found
@@ -123,6 +125,13 @@ def _way_to(carrier: Carrier, before: Mapping[Carrier, Carrier | None]) -> list[
         way.append(at)
         at = before[at]
     return [one for one in reversed(way) if not _is_given_back(one, before)]
+
+
+def _places(found: Sink, carrier: Carrier, before: Mapping[Carrier, Carrier | None]) -> Iterator[Site]:
+    """Where the order decides something, and what it passes through on the way there."""
+    yield found.chain[-1].site
+    for one in _way_to(carrier, before):
+        yield Site(one.facts.path, one.node.site)
 
 
 def _given_anew(before: Mapping[Carrier, Carrier | None]) -> list[Carrier]:

@@ -14,10 +14,11 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.classes import decorator_name
-from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.ordering.inherited_attributes import inheriting
 from torchrepro_lint.program.ordering.order_ties import leaves_ties
 from torchrepro_lint.program.running.callers import called_name, contexts
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
@@ -32,6 +33,7 @@ __all__ = [
     "is_property",
     "is_target",
     "made_longer",
+    "may_run_at",
     "name_uses",
     "own_bindings",
     "parameter_uses",
@@ -44,6 +46,16 @@ def scope_around(program: Program, facts: ModuleFacts, node: tree.Expr | tree.St
     """The function's scope, or the module's, in which a node is."""
     function = parents_of(program.ev, facts).function(node)
     return facts.scope if function is None else facts.scope_of(function)
+
+
+def may_run_at(program: Program, sites: Iterable[Site]) -> bool:
+    """Whether each of some places may run for a caller in sight: `if self.ordered:` holds for none that sets it so."""
+    for place in (place_of(program.ev, site) for site in sites):
+        if place is not None and (place.arms or place.scope.ended):
+            frames = contexts(program.ev, place.facts, place.scope)
+            if not any(program.ev.may_run(place.site.number, place.arms, frame) for frame in frames):
+                return False
+    return True
 
 
 def name_uses(program: Program, facts: ModuleFacts, target: tree.Name) -> Iterator[tree.Name]:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["is_left_over", "is_named_by"]
 
-MAX_FILES = 256  # that import the definition: past them, nobody is asked
+MAX_FILES = 1024  # that import the definition: past them, nobody is asked
 MAX_DEFINITIONS = 64
 
 

@@ -10,20 +10,25 @@ from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.command_line import is_assigned, is_parsed
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.inner_tests import tests_inside
 from torchrepro_lint.program.evaluation.narrowing import parts_of_test
 from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Site
-from torchrepro_lint.program.running.callers import all_calls
+from torchrepro_lint.program.running.callers import all_calls, contexts
 from torchrepro_lint.program.running.guards import guards, left_before, place_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Asked", "asked_at", "asked_by_callers", "contradict"]
+__all__ = ["Asked", "asked_at", "asked_by_all_callers", "asked_by_callers", "asked_on_the_way", "contradict"]
 
-#: An option, the constant that it is compared with (None: whether it is true), and whether that holds.
-Asked: TypeAlias = tuple[MemberOf, tree.Const | None, bool]
+#: A constant, told apart from those that only equal it: `1` and `True`.
+_Said: TypeAlias = tuple[type, object]
+#: An option, the constants of which it is asked to be one (None: whether it is true), and whether that holds.
+Asked: TypeAlias = tuple[MemberOf, frozenset[_Said] | None, bool]
 _NONE: Final[frozenset[Asked]] = frozenset()
 
 
@@ -40,17 +45,34 @@ def asked_by_callers(ev: Evaluator, frame: Frame) -> list[frozenset[Asked]]:
     return [asked_at(ev, ev.site(call, caller), caller) for call, caller in calls]
 
 
+def asked_by_all_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope, number: int) -> frozenset[Asked]:
+    """What the tests on the way to a place, in its own function, say of options whoever calls that."""
+    if not scope.branches and not any(tests_inside(ev, facts, number)):
+        return _NONE
+    asked = [asked_at(ev, Site(facts.path, number), frame) for frame in contexts(ev, facts, scope)]
+    return frozenset.intersection(*asked) if asked else _NONE
+
+
+def asked_on_the_way(ev: Evaluator, sites: Iterable[Site]) -> frozenset[Asked]:
+    """What they say for each of the places that a run comes through one after the other."""
+    places = [place for site in sites if (place := place_of(ev, site)) is not None]
+    return _NONE.union(*(asked_by_all_callers(ev, one.facts, one.scope, one.site.number) for one in places))
+
+
 def contradict(asked: Iterable[Asked]) -> bool:
     """Whether an option would have two values where all of this holds in one run."""
-    found: dict[tuple[MemberOf, object], bool] = {}
-    equal: dict[MemberOf, object] = {}
-    for option, constant, holds in asked:
-        said = None if constant is None else (type(constant.value), constant.value)
-        if found.setdefault((option, said), holds) is not holds:
-            return True
-        if said is not None and holds and equal.setdefault(option, said) != said:
-            return True
-    return False
+    true: dict[MemberOf, bool] = {}
+    left: dict[MemberOf, frozenset[_Said]] = {}
+    never: dict[MemberOf, set[_Said]] = {}
+    for option, said, holds in asked:
+        if said is None:
+            if true.setdefault(option, holds) is not holds:
+                return True
+        elif holds:
+            left[option] = left.get(option, said) & said
+        else:
+            never.setdefault(option, set()).update(said)
+    return any(possible <= never.get(option, set()) for option, possible in left.items())
 
 
 def _asked(ev: Evaluator, site: Site, frame: Frame) -> Iterator[Asked]:
@@ -59,16 +81,24 @@ def _asked(ev: Evaluator, site: Site, frame: Frame) -> Iterator[Asked]:
         return
     for guard in (*guards(ev, place), *left_before(place)):
         for test, holds in parts_of_test(guard.test, guard.holds):
-            constant: tree.Const | None = None
+            said: frozenset[_Said] | None = None
             match test:
                 case tree.Name() | tree.Attribute() as subject:
                     pass
                 case tree.Compare(left=subject, ops=("==" | "!=" as op,), comparators=(tree.Const() as other,)):
-                    constant, holds = other, holds is (op == "==")
+                    said, holds = _said((other,)), holds is (op == "==")
+                case tree.Compare(left=subject, ops=("in" | "not in" as op,), comparators=(tree.Display() as several,)):
+                    if not all(isinstance(one, tree.Const) for one in several.items):
+                        continue
+                    said, holds = _said(several.items), holds is (op == "in")
                 case _:
                     continue
             if (option := _option(ev, subject, frame)) is not None:
-                yield option, constant, holds
+                yield option, said, holds
+
+
+def _said(constants: Iterable[tree.Expr]) -> frozenset[_Said]:
+    return frozenset((type(one.value), one.value) for one in constants if isinstance(one, tree.Const))
 
 
 def _option(ev: Evaluator, node: tree.Expr, frame: Frame) -> MemberOf | None:

@@ -16,17 +16,15 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.evaluation.inner_tests import tests_inside
-from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.running.alternatives import Arms, are_apart, arms_of_name
-from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.chosen_functions import arm_of_choice, chooses, is_choice, is_chosen
 from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.handed_functions import Way, Waypoint, handed_at, handing_over
 from torchrepro_lint.program.running.handed_over import handed_over
 from torchrepro_lint.program.running.if_tests import says, tests_around
-from torchrepro_lint.program.running.option_tests import Asked, asked_at, contradict
+from torchrepro_lint.program.running.option_tests import Asked, asked_by_all_callers, contradict
 from torchrepro_lint.program.running.references import known_places_of_use
 
 if TYPE_CHECKING:
@@ -91,11 +89,8 @@ def _waypoint(facts: ModuleFacts, scope: Scope, site: int) -> Waypoint:
 
 def _with_options(ev: Evaluator, waypoint: Waypoint) -> Waypoint:
     """The place with what its function surely asks of options, whoever calls it."""
-    if not waypoint.scope.branches and not any(tests_inside(ev, waypoint.facts, waypoint.site)):
-        return waypoint
-    site = Site(waypoint.facts.path, waypoint.site)
-    asked = [asked_at(ev, site, frame) for frame in contexts(ev, waypoint.facts, waypoint.scope)]
-    return replace(waypoint, asked=frozenset.intersection(*asked)) if asked else waypoint
+    asked = asked_by_all_callers(ev, waypoint.facts, waypoint.scope, waypoint.site)
+    return replace(waypoint, asked=asked) if asked else waypoint
 
 
 def _asked(way: Way) -> frozenset[Asked]:

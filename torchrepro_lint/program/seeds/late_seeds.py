@@ -13,6 +13,7 @@ from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
+from torchrepro_lint.program.running.option_tests import asked_on_the_way, contradict
 from torchrepro_lint.program.running.partings import one_comes_before
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.demonstrations import is_of_a_demonstration
@@ -39,13 +40,15 @@ _LOADING = frozenset({"load_from", "resume"})
 class LateSeed:
     """A draw or construction, and the seeding call that comes only after it, each with its chain from the entry point.
 
-    `site` is the place to report: for the layers of a model where the model is built.
+    `site` is the place to report: for the layers of a model where the model is built. Without `is_possible` no run
+    takes the two chains, as the program would ask for two values of one option: others may lead there.
     """
 
     run: EntryRun
     early: Event
     seed: Event
     site: Site
+    is_possible: bool = True
 
 
 def late_seeds(program: Program) -> Iterator[LateSeed]:
@@ -67,7 +70,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
     if not any(is_for_the_run(program, one) for one in known.values()) or run.may_be_seeded_elsewhere:
         return None  # asked first: it takes no walk
     steps = run.steps_to_seedings
-    pairs: list[tuple[Step, Step]] = []
+    pairs: list[tuple[Step, Step, bool]] = []
     for rng in MAIN_RNGS:
         walked = [step for step in steps if step.kind == "seed" and rng in step.rngs]
         sites = {step.event.site for step in walked}
@@ -82,15 +85,28 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
             if not run.finds(program_words("trains_with_a_trainer")):
                 continue
             before = [step for step in before if draws_weights(step.event)]
-        early = next((step for step in before if one_comes_before(program, [step.event], seed.event)), None)
-        if early is None and one_comes_before(program, (step.event for step in before), seed.event):
-            early = before[0]  # one of several, of which one surely runs
+        possible = [step for step in before if _are_of_one_run(program, step, seed)]
+        early = _first_before(program, possible, seed) or _first_before(program, before, seed)
         if early is not None:
-            pairs.append((early, seed))
+            pairs.append((early, seed, early in possible))
     if not pairs:
         return None
-    early, seed = min(pairs, key=lambda pair: pair[0].order)
-    return LateSeed(run, early.event, seed.event, built_at(program, early.event))
+    early, seed, is_possible = min(pairs, key=lambda pair: (not pair[2], pair[0].order))
+    return LateSeed(run, early.event, seed.event, built_at(program, early.event), is_possible)
+
+
+def _first_before(program: Program, before: Sequence[Step], seed: Step) -> Step | None:
+    """The first of some steps that surely comes before a seed; of several, of which one surely runs, the first."""
+    early = next((step for step in before if one_comes_before(program, [step.event], seed.event)), None)
+    if early is None and one_comes_before(program, (step.event for step in before), seed.event):
+        return before[0]
+    return early
+
+
+def _are_of_one_run(program: Program, early: Step, seed: Step) -> bool:
+    """Whether one run may take the chains to both steps, by what the tests on them ask of options."""
+    sites = dict.fromkeys((*early.event.sites, *seed.event.sites))
+    return not contradict(asked_on_the_way(program.ev, sites))
 
 
 def _loads_weights(one: Evidence) -> bool:

@@ -56,6 +56,7 @@ Not reported
     - Positions that only look up what the same loop has added to another list, or what is in the list from which this
       one was created: `paths[names.index(name)]`.
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
+    - A draw or a loop in an arm that no caller in sight comes to: the `else` of `if self.ordered`, where all set it.
     - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in

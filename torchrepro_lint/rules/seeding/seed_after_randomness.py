@@ -58,6 +58,8 @@ Not reported
       nothing else seeds the program, first weights are reported in the `strict` profile only.
     - What a cell of a notebook draws, if no cell uses it from the seed on.
     - Branches of an `if` that do not run together with the seed.
+    - What the program reaches by no way on which each option of the command line has one value: reported in the
+      `strict` profile only.
     - Programs in which something that cannot be followed may have seeded before.
     - First weights in a program that evaluates, by the name of its file (`predict.py`): reported in the `strict`
       profile only.
@@ -93,7 +95,7 @@ class SeedAfterRandomness(Rule):
         for late in late_seeds(program):
             # What only evaluates uses weights that were trained, which replace those that it draws.
             evaluates = function_words("evaluates").search(late.run.entry.site.path.stem) is not None
-            seldom = evaluates and draws_weights(late.early)
+            seldom = not late.is_possible or (evaluates and draws_weights(late.early))
             yield self.finding(program, late.site, _message(program, late), _trace(late), seldom_matters=seldom)
 
 
