@@ -149,7 +149,7 @@ def test_what_a_configuration_says_is_asked_again(project: Path, counting: Count
     (project / "train.py").write_text("from lightning.pytorch.cli import LightningCLI\nLightningCLI()\n")
     assert cached(project).findings == ()
     (project / file).parent.mkdir(exist_ok=True)
-    (project / file).write_text("seed_everything: 1\ntrainer: {benchmark: true}\n")
+    (project / file).write_text("seed_everything: 1\ntrainer: {deterministic: true, benchmark: true}\n")
     after = cached(project)
     assert after == check([project])
     assert [finding.code for finding in after.findings] == ["TRL301"]

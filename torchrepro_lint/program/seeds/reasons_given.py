@@ -1,4 +1,4 @@
-"""Comments beside a seed or a switch that say why it is set so: for other numbers in every run, or to be fast."""
+"""Comments beside a seed that say why it is set so: for other numbers in every run."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site
     from torchrepro_lint.program.program import Program
 
-__all__ = ["says_why", "wants_speed"]
+__all__ = ["says_why"]
 
 #: What a comment says that wants other numbers.
 _WANTS_OTHERS: Final = re.compile(
@@ -20,7 +20,6 @@ _WANTS_OTHERS: Final = re.compile(
     re.IGNORECASE,
 )
 _WANTS_THE_SAME: Final = re.compile(r"\breproduc|\brepeatab|(?<!non-)(?<!non)(?<!in)\bdetermin", re.IGNORECASE)
-_SPEED: Final = re.compile(r"\bfast|\bspeed|\baccelerat|\bquick|\bperformance\b|\bthroughput\b", re.IGNORECASE)
 _MOST_LINES: Final = 4
 
 
@@ -28,12 +27,6 @@ def says_why(program: Program, site: Site) -> bool:
     """Whether the comment behind a statement, or those right above it, say that other numbers are wanted."""
     text = _comments_at(program, site)
     return _WANTS_OTHERS.search(text) is not None and _WANTS_THE_SAME.search(text) is None
-
-
-def wants_speed(program: Program, site: Site) -> bool:
-    """Whether such comments say that something is to be fast."""
-    text = _comments_at(program, site)
-    return _SPEED.search(text) is not None and _WANTS_THE_SAME.search(text) is None
 
 
 def _comments_at(program: Program, site: Site) -> str:
