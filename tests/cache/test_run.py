@@ -93,7 +93,8 @@ def test_a_repair_finds_the_answer_of_a_check_and_the_other_way_round(project: P
 def test_where_nothing_can_be_mended_a_repair_asks_nothing_anew(
     project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (project / "train.py").write_text("import torch  # \xe9\n", encoding="latin-1")
+    (project / "train.py").write_text("import torch\n\nprint(torch.rand(2)\n")
+    (project / "other.py").write_text("import torch\nimport train\n")
     first = mended(project)
     assert not first.changes
     assert first.report.findings
