@@ -16,7 +16,7 @@ from torchrepro_lint.program.workers.workers import argument
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_more_than_one", "reseeded_searches"]
+__all__ = ["is_left_out", "is_more_than_one", "reseeded_searches"]
 
 
 def reseeded_searches(program: Program) -> Iterator[KnownCall]:
@@ -52,7 +52,7 @@ def _has_a_seed(value: Value) -> bool:
     row = searches().get(value.name) if isinstance(value, ExternalObject) else None
     if row is None or not isinstance(value, ExternalObject) or not isinstance(value.arguments, Arguments):
         return False
-    if row.seed is not None and _is_given(value.arguments, row.seed):
+    if row.seed is not None and not is_left_out(value.arguments, row.seed):
         return True
     if row.through is None:
         return False
@@ -60,6 +60,7 @@ def _has_a_seed(value: Value) -> bool:
     return bool(held) and all(map(_has_a_seed, held))
 
 
-def _is_given(arguments: Arguments, parameter: Parameter) -> bool:
+def is_left_out(arguments: Arguments, parameter: Parameter) -> bool:
+    """Whether an argument is proven to be missing, or None."""
     given, values = argument(arguments, parameter.name, parameter.position)
-    return bool(given) and not (values and all(isinstance(one, Constant) and one.value is None for one in values))
+    return not given or (bool(values) and all(isinstance(one, Constant) and one.value is None for one in values))

@@ -9,17 +9,15 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.searches import Search, searches
-from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.fallbacks import handled_by, tried_in
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.seeds.reseeded_searches import is_more_than_one
+from torchrepro_lint.program.seeds.reseeded_searches import is_left_out, is_more_than_one
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import argument, condition_holds
+from torchrepro_lint.program.workers.workers import condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -63,20 +61,14 @@ def _names() -> frozenset[str]:
 def _is_unseeded(call: KnownCall, row: Search) -> bool:
     if not all(condition_holds(one, call.arguments) for one in row.when):
         return False
-    return all(_is_none(call, one) for one in (row.seed, row.through) if one is not None)
-
-
-def _is_none(call: KnownCall, parameter: Parameter) -> bool:
-    """Whether an argument is proven to be missing, or None."""
-    given, values = argument(call.arguments, parameter.name, parameter.position)
-    return not given or (bool(values) and all(isinstance(one, Constant) and one.value is None for one in values))
+    return all(is_left_out(call.arguments, one) for one in (row.seed, row.through) if one is not None)
 
 
 def _is_shared(call: KnownCall) -> bool:
     """Whether a study is kept in a storage: the one that is made, or for which a sampler is made in the same scope."""
     row = searches()[call.name]
     if row.shared is not None:
-        return not _is_none(call, row.shared)
+        return not is_left_out(call.arguments, row.shared)
     return any(
         called_name(other.func) == "create_study" and any(arg.keyword == "storage" for arg in other.args)
         for other, _ in call.scope.calls

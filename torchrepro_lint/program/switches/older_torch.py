@@ -19,11 +19,11 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.switches.intent import Evidence
     from torchrepro_lint.source.target import TargetTorch
 
-__all__ = ["NEWER_SWITCHES", "is_for_older_torch", "is_gone", "is_hidden"]
+__all__ = ["is_for_older_torch", "is_gone", "is_hidden"]
 
 #: The first torch without the old name of `use_deterministic_algorithms`; the text of files that call that as well.
 _GONE: Final = "1.10"
-NEWER_SWITCHES: Final = re.compile(rb"use_deterministic_algorithms|set_deterministic_debug_mode")
+_NEWER_SWITCHES: Final = re.compile(rb"use_deterministic_algorithms|set_deterministic_debug_mode")
 #: What catches that a module lacks a name.
 _CATCHES: Final = frozenset({"AttributeError", "Exception", "BaseException"})
 
@@ -57,7 +57,7 @@ def is_hidden(ev: Evaluator, call: tree.Call, facts: ModuleFacts, scope: Scope, 
     """
     if called_name(call.func) != "set_deterministic" or not target.admits_from(_GONE):
         return False
-    if ev.project.holds(facts.path, NEWER_SWITCHES):
+    if ev.project.holds(facts.path, _NEWER_SWITCHES):
         return False
     return _is_guarded(call, scope) or any(
         isinstance(around, tree.With) and any(map(_suppresses, around.items))

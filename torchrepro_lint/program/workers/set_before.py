@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope, Store
+from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.evaluation.arguments import merged
-from torchrepro_lint.program.evaluation.values import Arguments, Instance, Value, Values
+from torchrepro_lint.program.evaluation.values import Arguments, Instance, values_of
+from torchrepro_lint.program.running.written_arguments import written_argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -27,26 +29,14 @@ def with_what_is_set_before(ev: Evaluator, loader: Loader) -> Loader:
     name = loader.known.keywords.get("dataset")
     if name is None:
         return loader
-    written = _written(loader.call, name)
+    written = written_argument(loader.call, Parameter(name, 0))
     stores = dict(_stores_above(loader.scope, loader.call, written.id)) if isinstance(written, tree.Name) else {}
-    values = loader.value("dataset")
-    if not stores or len(values) != 1 or not all(isinstance(value, Instance) for value in values):
-        return loader
-    set_last = tuple((attr, ev.values(store.value, loader.frame)) for attr, store in sorted(stores.items()))
-    given = frozenset(_with(value, set_last) for value in values)
-    return replace(loader, arguments=merged(loader.arguments, Arguments((), ((name, given, True),))))
-
-
-def _with(value: Value, set_last: tuple[tuple[str, Values], ...]) -> Value:
-    assert isinstance(value, Instance)
-    return Instance(value.cls, value.arguments, value.site, set_last)
-
-
-def _written(call: tree.Call, keyword: str) -> tree.Expr | None:
-    """The expression that is written for the data set, its first parameter."""
-    by_name = next((arg.value for arg in call.args if arg.keyword == keyword), None)
-    first = call.args[0] if call.args else None
-    return by_name or (first.value if first is not None and first.keyword is None and not first.star else None)
+    match [*loader.value("dataset")]:
+        case [Instance() as dataset] if stores:
+            set_last = tuple((attr, ev.values(store.value, loader.frame)) for attr, store in sorted(stores.items()))
+            given = values_of(Instance(dataset.cls, dataset.arguments, dataset.site, set_last))
+            return replace(loader, arguments=merged(loader.arguments, Arguments((), ((name, given, True),))))
+    return loader
 
 
 def _stores_above(scope: Scope, call: tree.Call, name: str) -> Iterator[tuple[str, Store]]:
