@@ -103,9 +103,9 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
             if not isinstance(found, Sink):
                 before[found] = carrier
                 pending.append(found)
-            elif is_sorted_on_the_way(program, _way_to(carrier, before), _given_anew(before)):
-                continue
-            elif not may_run_at(program, _places(found, carrier, before)):
+            elif is_sorted_on_the_way(program, _way_to(carrier, before), _given_anew(before)) or not may_run_at(
+                program, _places(found, carrier, before)
+            ):
                 continue
             elif found.beside is None:
                 return found
