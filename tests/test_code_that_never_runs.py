@@ -54,12 +54,15 @@ _GOES_ON = {
 }
 
 
+_TARGET = 'target-torch = ">=1.7"'
+
+
 def _indented(text: str) -> str:
     return "".join(f"    {line}\n" for line in text.splitlines())
 
 
 def _codes(write, text: str) -> list[str]:
-    report = check([write({"torchrepro-lint.toml": "", "train.py": text})])
+    report = check([write({"torchrepro-lint.toml": _TARGET, "train.py": text})])
     return sorted({one.code for one in report.findings})
 
 
@@ -85,7 +88,7 @@ def test_cells_are_run_by_hand_below_one_that_raises(write) -> None:
     cells = [_HEAD, "raise SystemExit('stop here')", _BELOW]
     made = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": c} for c in cells]
     text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    report = check([write({"torchrepro-lint.toml": "", "train.ipynb": text})])
+    report = check([write({"torchrepro-lint.toml": _TARGET, "train.ipynb": text})])
     assert sorted({one.code for one in report.findings}) == _ALL
 
 

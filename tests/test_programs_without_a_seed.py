@@ -127,10 +127,12 @@ def test_one_loader_has_one_finding(write) -> None:
         "    def __getitem__(self, index):\n        return np.random.rand()\n\n\n"
         "torch.manual_seed(0)\nloader = DataLoader(Noise(), shuffle=True, num_workers=2)\n"
     )
-    root = write({"torchrepro-lint.toml": "", "train.py": text})
+    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', "train.py": text})
     assert codes(root) == ["TRL101"]
     assert codes(root, {"extend_select": ("TRL201",)}) == ["TRL101"]
     assert codes(root, {"ignore": ("TRL101",)}) == ["TRL201"]
+    (root / "torchrepro-lint.toml").write_text("")
+    assert codes(root) == ["TRL201"]
 
 
 _SPLIT = """\

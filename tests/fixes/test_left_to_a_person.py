@@ -687,7 +687,7 @@ class Noisy(Dataset):
 for parts in zip(small(), large(), other()):
     print(parts)
 """
-    root = write({"pyproject.toml": "", "main.py": text})
+    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', "main.py": text})
     fix([root])
     fixed = (root / "main.py").read_text("utf-8")
     assert "worker_init_fn" in fixed and "+ 2" not in fixed

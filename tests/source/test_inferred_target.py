@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.code_floor import code_floor
 from torchrepro_lint.source.target import described, find_target
+
+
+def _notebook(version: str, language: str = "python") -> str:
+    modes = {"codemirror_mode": {"name": "ipython", "version": 3}, "file_extension": ".py"}
+    cell = {"cell_type": "code", "source": ["import torch"], "metadata": {}, "outputs": []}
+    info = {**modes, "name": language, "pygments_lexer": "ipython3", "version": version}
+    return json.dumps({"cells": [cell], "metadata": {"language_info": info}, "nbformat": 4, "nbformat_minor": 5})
+
 
 METADATA = {
     "torchvision is built for one torch": ({"requirements.txt": "torchvision==0.9.1"}, "==1.8.*"),
@@ -42,6 +52,14 @@ METADATA = {
     "code above metadata": (
         {"requirements.txt": "lightning>=1.9", "a.py": "import torch\ntorch.compile(f)\n"},
         ">=2.0",
+    ),
+    "a notebook's Python": ({"a.ipynb": _notebook("3.10.6")}, ">=1.11"),
+    "the oldest Python of the notebooks": ({"a.ipynb": _notebook("3.10.3"), "b.ipynb": _notebook("3.12.1")}, ">=1.11"),
+    "a notebook of an old Python": ({"a.ipynb": _notebook("3.6.9")}, None),
+    "a notebook of another language": ({"a.ipynb": _notebook("3.11.2", "R")}, None),
+    "torch before a notebook's Python": (
+        {"requirements.txt": "torch>=1.7", "a.ipynb": _notebook("3.11.2")},
+        ">=1.7",
     ),
     "nothing": ({"a.py": "import torch\n"}, None),
 }
@@ -99,7 +117,7 @@ CODE = {
 @pytest.mark.parametrize(("files", "wanted"), METADATA.values(), ids=METADATA)
 def test_metadata(write, files, wanted):
     root = write(files)
-    target = find_target(root, Settings(), lambda: sorted(root.glob("*.py")))
+    target = find_target(root, Settings(), lambda: sorted([*root.glob("*.py"), *root.glob("*.ipynb")]))
     assert target.specifier == wanted
 
 

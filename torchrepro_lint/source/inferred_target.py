@@ -1,25 +1,34 @@
 """The oldest torch that a project can mean, where it names no version of torch: by the versions of packages that need
-torch, by the Python that it asks for, and by the names of torch and the syntax that its code uses.
+torch, by the Python that it asks for or its notebooks were run with, and by the names of torch and the syntax that its
+code uses.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 
 from torchrepro_lint.knowledge.torch_floors import companions
 from torchrepro_lint.knowledge.versions import release
+from torchrepro_lint.source.cells import is_notebook
 from torchrepro_lint.source.code_floor import code_floor
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 from torchrepro_lint.source.package_versions import declared_versions, versions_in
 from torchrepro_lint.source.requirements import ENVIRONMENTS, READMES
+from torchrepro_lint.source.stamps import stamp
+from torchrepro_lint.source.text import SourceError, read_bytes
 
 __all__ = ["inferred_torch", "python_files"]
 
 #: How many files of a project are searched; a project with more mostly names its torch.
 _MAX_FILES = 5_000
+#: Where a notebook says which Python has run it (nbformat's `language_info`), as JSON is laid out.
+_RUN_WITH = re.compile(
+    rb'"language_info"\s*:\s*\{(?:[^{}]|\{[^{}]*\})*?"name"\s*:\s*"python"(?:[^{}]|\{[^{}]*\})*?"version"\s*:\s*"(\d+\.\d+)'
+)
 
 
 def inferred_torch(root: Path, files: Iterable[Path]) -> tuple[str, str] | None:
@@ -30,7 +39,8 @@ def inferred_torch(root: Path, files: Iterable[Path]) -> tuple[str, str] | None:
     """
     told = [*_by_packages(root), *_by_python(root)]
     exact = next(((torch, why) for torch, why in told if torch.startswith("==")), None)
-    return exact or max([*told, *_by_code(root, files)], key=_floor, default=None)
+    searched = list(islice(files, _MAX_FILES)) if exact is None else []
+    return exact or max([*told, *_by_notebooks(root, searched), *_by_code(root, searched)], key=_floor, default=None)
 
 
 def python_files(root: Path) -> list[Path]:
@@ -89,10 +99,31 @@ def _pythons(root: Path) -> list[str]:
 
 
 def _by_code(root: Path, files: Iterable[Path]) -> Iterator[tuple[str, str]]:
-    for path in islice(files, _MAX_FILES):
+    for path in files:
         floor = code_floor(path)
         if floor is not None:
             yield f">={floor.torch}", f"{floor.what}, {_name(path, root)}:{floor.row}"
+
+
+def _by_notebooks(root: Path, files: Iterable[Path]) -> Iterator[tuple[str, str]]:
+    """By the oldest Python that has run a notebook of the project."""
+    notebooks = [path for path in files if is_notebook(path)]
+    run = [(version, path) for path in notebooks if (version := _python_of_notebook(path, *stamp(path))) is not None]
+    if run:
+        version, path = min(run, key=lambda one: release(one[0]))
+        torch = companions()["python"].torch_of(f">={version}")
+        if torch is not None:
+            yield torch, f"Python {version}, which has run {_name(path, root)}"
+
+
+@lru_cache(maxsize=10_000)
+def _python_of_notebook(path: Path, changed: int, size: int) -> str | None:
+    """The version of Python, as 3.10, with which a notebook was last saved, if it says so."""
+    try:
+        found = _RUN_WITH.search(read_bytes(path))
+    except SourceError:
+        return None
+    return found[1].decode() if found is not None else None
 
 
 def _name(path: Path, root: Path) -> str:
