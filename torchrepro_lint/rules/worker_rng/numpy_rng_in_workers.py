@@ -60,9 +60,8 @@ Since
     not, the finding is a warning, and only the `strict` profile has it if the program seeds torch, if the loader has a
     generator, or if the program seeds nothing at all. If nothing says which torch the project uses (`--show-settings`
     tells), the finding is a warning too, and the setting `target-torch` states the version; it is an error if the
-    program seeds NumPy and not torch, since that seed affects the workers of no version, and only the `strict` profile
-    has it if torch or the loader's generator is seeded, which decides what workers draw since torch 1.9, or if the
-    loader has a single worker. If the items seed NumPy with
+    program seeds NumPy and not torch, since that seed affects the workers of no version. There too the `strict` profile
+    alone has it if torch or the loader's generator is seeded, or if the loader has one worker. If the items seed NumPy with
     `get_worker_info().id`, every epoch draws the same numbers on any version of torch, which is an error.
 
 How it is proven
