@@ -27,7 +27,7 @@ unseeded_calls.py     the other calls that may need one
 written_at.py         the call or the partial that gets the arguments
 spread_options.py     the keywords that `**kwargs` may hold already
 program_seed.py       the seed: torch's own, or an expression of the program
-text_options.py       whether it may be a text: an option of the command line that names no type
+text_options.py       whether it may be a text or a list: options of the command line that name no type, or take several
 seed_expression.py    finds that expression, seed_uses.py where the file has it, passed_seed.py one in another file;
                       optional_seed.py, none_tests.py and parsed_options.py say whether it may be missing;
                       seeding_helpers.py: the functions that seed with it

@@ -22,7 +22,7 @@ from torchrepro_lint.fixes.program_seed import several_at, torch_seed_of
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_helpers import seeding_helpers
 from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
-from torchrepro_lint.fixes.text_options import may_be_text
+from torchrepro_lint.fixes.text_options import may_be_several, may_be_text
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.written_at import written_at
@@ -204,6 +204,7 @@ def surroundings(program: Program, document: Document, facts: ModuleFacts, scope
         known=_known_loaders(program, document),
         torch_seed=torch_seed_of(program, facts.path),
         may_be_text=lambda text: may_be_text(program, facts.path, text),
+        may_be_several=lambda text: may_be_several(program, facts.path, text),
         seeding_helpers=seeding_helpers(program),
     )
 

@@ -29,7 +29,7 @@ from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
 from torchrepro_lint.fixes.seed_expression import Seed, find_seed, seed_written_above, seed_written_below
 from torchrepro_lint.fixes.seeding_helpers import seeding_helpers
 from torchrepro_lint.fixes.seeding_request import Surroundings
-from torchrepro_lint.fixes.text_options import as_number, may_be_text
+from torchrepro_lint.fixes.text_options import as_number, may_be_several, may_be_text
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.several import makes_several
@@ -70,6 +70,8 @@ def program_seed(
     known = around.torch_seed(at) if around.torch_seed is not None else None
 
     def is_refused(text: str) -> bool:
+        if around.may_be_several(text):
+            return True
         number = number_written(document, text, at)
         return known is not None and number is not None and not known.may_be(number, is_named=text.isidentifier())
 
@@ -145,6 +147,7 @@ def seed_around(
         by_rank=by_rank,
         torch_seed=torch_seed_of(program, path),
         may_be_text=lambda text: may_be_text(program, path, text),
+        may_be_several=lambda text: may_be_several(program, path, text),
         seeding_helpers=seeding_helpers(program),
     )
     return program_seed(document, at, around, torch, of_all_ranks=of_all_ranks, of_32_bits=of_32_bits)
