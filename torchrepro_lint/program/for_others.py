@@ -40,16 +40,23 @@ _MANY_FILES: Final = 20
 
 #: Folders for code of others (github-linguist/linguist, lib/linguist/vendor.yml@v9.0.0).
 _COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?party|deps|submodules", re.IGNORECASE)
+#: What a Chinese name says of what is no longer used: given up, not in use (any more), old, a backup.
+_CHINESE: Final = r".*(?:废弃|弃用|备份).*|.*(?:不用|用不到|不再使用)了?的?(?:文件|代码|脚本)?|旧.+|.*旧(?:版本?)?"
 #: Folders for what is no longer used.
 _OLD_FOLDER: Final = re.compile(
     r"\.?_*(?:old|olds|trash|bak|back_?ups?|deprecated|obsolete|legacy|archi?e?ved?|archives|unused|attic|junk|graveyard)"
-    r"|.+[-_ ](?:old|bak|backup|deprecated|copy)|(?:old|deprecated|obsolete)[-_ ].+",
+    r"|.+[-_ ](?:old|bak|backup|deprecated|copy|unused|obsolete|archived?|legacy)"
+    rf"|(?:old|deprecated|obsolete|unused|archived|legacy)[-_ ].+|{_CHINESE}",
     re.IGNORECASE,
 )
 #: Folders that the archive of a repository on GitHub unpacks to.
 _ARCHIVE: Final = re.compile(r".+-(?:master|main)", re.IGNORECASE)
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
-_OLD_FILE: Final = re.compile(r".+[-_ .](?:old|bak|backup|deprecated|copy)\d*", re.IGNORECASE)
+_OLD_FILE: Final = re.compile(
+    r".+[-_ .](?:old|bak|backup|deprecated|copy|unused|obsolete|archived?|legacy)\d*"
+    rf"|(?:old|deprecated|obsolete)[-_ ].+|{_CHINESE}",
+    re.IGNORECASE,
+)
 #: Folders that hold what one experiment was run with: `experiments/7/main.py`.
 _NUMBERED: Final = re.compile(
     r"(?:exp(?:eriment)?s?|runs?|trials?|tests?|v|ver|version)?[-_ ]?\d+(?:[._]\d+)*", re.IGNORECASE

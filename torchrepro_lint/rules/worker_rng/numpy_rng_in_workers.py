@@ -61,8 +61,8 @@ Since
     generator, or if the program seeds nothing at all. If nothing says which torch the project uses (`--show-settings`
     tells), the finding is a warning too, and the setting `target-torch` states the version; it is an error if the
     program seeds NumPy and not torch, since that seed affects the workers of no version. There too the `strict` profile
-    alone has it if torch or the loader's generator is seeded, or if the loader has one worker. If the items seed NumPy with
-    `get_worker_info().id`, every epoch draws the same numbers on any version of torch, which is an error.
+    alone has it if torch or the loader's generator is seeded, or if the loader has one worker. If the items seed NumPy
+    with `get_worker_info().id`, every epoch draws the same numbers on any version of torch, which is an error.
 
 How it is proven
     `verify` on torch 2.13 shows that two runs of the bad program differ, or that `np.random.seed` does not affect the
