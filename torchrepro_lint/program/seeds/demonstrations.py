@@ -1,5 +1,5 @@
-"""Draws that a run does not want to repeat: random actions that show what an environment is like, and draws that
-something else replaces before anything reads them.
+"""Draws that a run does not want to repeat: random actions that show what an environment is like, draws that something
+else replaces before anything reads them, and lines of a script or cell that have a draw alone.
 
 action = np.random.randint(action_size)
 state, reward, done, info = env.step(action)
@@ -10,7 +10,7 @@ print(score)
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, Final, Literal, get_args
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 
 __all__ = ["is_demonstrated", "is_of_a_demonstration", "is_only_demonstrated"]
 
+#: What makes another value of one, and does nothing else.
+_COMPUTING: Final = frozenset(
+    {"bool", "int", "float", "str", "repr", "abs", "round", "list", "tuple", "sorted", "len", "sum"}
+)
 #: What is asked of an environment that goes on to no training by itself.
 _LOOKS = frozenset({"render", "close", "action_space", "observation_space", "spec", "metadata", "unwrapped"})
 
@@ -111,6 +115,8 @@ class _Follower:
         may be printed alone; another draw that is printed may be a result.
         """
         is_dropped = isinstance(self._parents.of(call), tree.ExprStmt)
+        if of == "draw" and self._is_tried_out(call):
+            return True
         if isinstance(self._scope.node, tree.ClassDef) or (is_dropped and of != "environment"):
             return False
         if of == "draw" and self._is_unread(call):
@@ -129,6 +135,16 @@ class _Follower:
             return False
         last = max((node.site for node in inside if not isinstance(node, tree.Clause | tree.Case)), default=0)
         return all(self._begins_anew(name, last) for name in self._environments)
+
+    def _is_tried_out(self, call: tree.Call) -> bool:
+        """Whether a line of a script or a cell has the draw alone, or what is computed of it: at most shown there."""
+        node: tree.Expr = call
+        while isinstance(argument := self._parents.of(node), tree.Arg):
+            above = self._parents.of(argument)
+            if not isinstance(above, tree.Call) or called_name(above.func) not in _COMPUTING:
+                return False
+            node = above
+        return self._scope.parent is None and isinstance(self._parents.of(node), tree.ExprStmt)
 
     def _is_unread(self, call: tree.Call) -> bool:
         if self._is_read_elsewhere():

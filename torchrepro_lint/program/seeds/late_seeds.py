@@ -23,6 +23,7 @@ from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.module_networks import is_of_a_module_alone
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
+from torchrepro_lint.program.seeds.shown_draws import is_only_shown
 from torchrepro_lint.program.seeds.unused_defaults import is_unused_default
 from torchrepro_lint.program.switches.intent import Evidence
 
@@ -142,7 +143,7 @@ def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
         return None
     if is_of_a_module_alone(run, event) or is_over_before(run.program, event, seed.event.site):
         return None
-    if is_of_a_demonstration(run.program, event):
+    if is_of_a_demonstration(run.program, event) or (rng != "torch" and is_only_shown(run.program, event)):
         return None
     kept = kept_draw(run, event)
     return replace(step, event=kept) if kept is not None else None

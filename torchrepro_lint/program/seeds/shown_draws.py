@@ -35,14 +35,16 @@ def is_in_a_plot(program: Program, site: Site) -> bool:
 
 
 def is_only_shown(program: Program, event: Event) -> bool:
-    """Whether a draw is made in a function that shows something, by its name or that of one on the way to it, or it
-    only chooses what is printed or logged in loops.
+    """Whether a draw is made in a function that shows something, by its name or that of its module or of a function on
+    the way to it, or it only chooses what is printed or logged in loops.
     """
     if event.frame is None or event.call is None:
         return False
     scope, shows = event.frame.scope, function_words("shows_results")
     names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
     if any(shows.search(name) for name in (*names, scope.name)):
+        return True
+    if scope.parent is not None and function_words("modules_of_plots").fullmatch(event.frame.facts.path.stem):
         return True
     parents = parents_of(program.ev, event.frame.facts)
     target = parents.target_of(event.call)

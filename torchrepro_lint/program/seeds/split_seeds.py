@@ -49,8 +49,14 @@ def is_for_a_split(program: Program, one: Evidence) -> bool:
 
 
 def _chooses_some(program: Program, one: Evidence, node: object) -> bool:
-    """Whether a call draws some of the data, each once: `np.random.choice(n, size=50, replace=False)`."""
-    if not isinstance(node, tree.Call) or called_name(node.func) not in method_words("permutations", "chooses"):
+    """Whether a call draws some of the data, each once: `np.random.choice(n, size=50, replace=False)`,
+    `random.sample(names, 50)`.
+    """
+    if not isinstance(node, tree.Call):
+        return False
+    if called_name(node.func) == "sample" and one.seeds == {"python"}:
+        return names_called(program, program.ev.values(node.func, one.frame)) == {"random.sample"}
+    if called_name(node.func) not in method_words("permutations", "chooses"):
         return False
     keeps_out = any(
         arg.keyword == "replace" and isinstance(arg.value, tree.Const) and arg.value.value is False for arg in node.args

@@ -73,19 +73,22 @@ Not reported
       others and does not keep (TRL305).
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
     - Draws that no result depends on, such as a port, the name of a run, first weights that trained ones replace, or
-      which results a loop prints or a function shows (`visualize`, `plot_samples`), random actions that show what an
-      environment is like, and what is replaced before anything reads it.
+      which results a loop prints or a function shows (`visualize`, `plot_samples`, any of `plotting.py`), random
+      actions that show what an environment is like, what is replaced before anything reads it, and a draw that a line
+      of a script or a cell has alone.
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
       followed.
     - Splits (TRL202, TRL209).
     - Seeds in worker init functions, in epoch loops, in tests, and in the method `seed` with which gym seeds an
       environment.
     - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split, or before
-      some of the data are chosen (`np.random.choice(..., replace=False)`): it keeps the split or the choice.
+      some of the data are chosen (`np.random.choice(..., replace=False)`, `random.sample(names, 50)`): it keeps the
+      split or the choice.
     - A seed under a test whether a file is there (`if not os.path.exists(path)`): it is that of what is kept in the
       file, and runs that find the file seed nothing.
-    - Tests, the `__main__` block of a module that others import, and the only seed of a program where it is `random`'s
-      or NumPy's and a module sets it as it is imported: reported in the `strict` profile only.
+    - Tests, the `__main__` block of a module that others import, scripts for debugging by their names
+      (`train_debug.py`), and the only seed of a program where it is `random`'s or NumPy's and a module sets it as it is
+      imported: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#python
@@ -163,7 +166,8 @@ class PartiallySeeded(Rule):
                 _trace(program, found),
                 fix=fix,
                 declined=declined,
-                seldom_matters=of_a_module and "torch" not in found.block.seeds,
+                seldom_matters=(of_a_module and "torch" not in found.block.seeds)
+                or function_words("debug_scripts").search(found.block.site.path.stem) is not None,
             )
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)

@@ -52,7 +52,9 @@ Not reported
     - Draws that no result depends on, such as a part of the path of a folder that the same function makes; the default
       of a parameter that each call in the program is given.
     - Random actions that show what an environment is like: what comes of them is printed or plotted, and the
-      environment is reset before an agent plays. What is replaced before anything reads it.
+      environment is reset before an agent plays. What is replaced before anything reads it, and a draw that a line of
+      a script or a cell has alone.
+    - Draws of `random` and NumPy in a function that shows something, by its name or that of its module (`plotting.py`).
     - A number that is drawn for a seed, and put into a configuration under that name.
     - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed. Where
       nothing else seeds the program, first weights are reported in the `strict` profile only.
@@ -61,8 +63,8 @@ Not reported
     - What the program reaches by no way on which each option of the command line has one value: reported in the
       `strict` profile only.
     - Programs in which something that cannot be followed may have seeded before.
-    - First weights in a program that evaluates, by the name of its file (`predict.py`): reported in the `strict`
-      profile only.
+    - First weights in a program that evaluates, by the name of its file (`predict.py`), and scripts for debugging, by
+      theirs (`train_debug.py`): reported in the `strict` profile only.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -94,8 +96,13 @@ class SeedAfterRandomness(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for late in late_seeds(program):
             # What only evaluates uses weights that were trained, which replace those that it draws.
-            evaluates = function_words("evaluates").search(late.run.entry.site.path.stem) is not None
-            seldom = not late.is_possible or (evaluates and draws_weights(late.early))
+            name = late.run.entry.site.path.stem
+            evaluates = function_words("evaluates").search(name) is not None
+            seldom = (
+                not late.is_possible
+                or (evaluates and draws_weights(late.early))
+                or function_words("debug_scripts").search(name) is not None
+            )
             yield self.finding(program, late.site, _message(program, late), _trace(late), seldom_matters=seldom)
 
 
