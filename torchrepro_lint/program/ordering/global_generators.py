@@ -15,6 +15,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
+    UNKNOWN,
     Constant,
     External,
     ExternalObject,
@@ -24,8 +25,10 @@ from torchrepro_lint.program.evaluation.values import (
     Unknown,
     Value,
 )
+from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
 from torchrepro_lint.program.running.handed_parameters import may_be_handed
+from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.program.seeds.kept_states import is_undone
 
@@ -86,6 +89,8 @@ def _in_scope(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[Gl
             if not _is_known(program, call, frame):
                 continue
             if _is_used_up(program, call, arg, frame) or _is_as_without(program, call, made, frame):
+                continue
+            if _is_kept_to_itself(program, arg, frame):
                 continue
             use = Site(facts.path, arg.value.site)
             sites = {value.site for value in made if isinstance(value, ExternalObject) and value.site is not None}
@@ -153,6 +158,48 @@ def _is_used_up(program: Program, call: tree.Call, arg: tree.Arg, frame: Frame) 
         return False  # what a call only returns was seeded elsewhere, or not
     called = program.ev.values(call.func, frame)
     return bool(called) and all(isinstance(value, Instance) or _draws_at_once(value) for value in called)
+
+
+def _is_kept_to_itself(program: Program, arg: tree.Arg, frame: Frame) -> bool:
+    """Whether the generator is seeded for a name of the function, all of whose uses draw at once there, and nothing
+    else that may draw is called from the seed to the last of them.
+    """
+    facts, scope = frame.facts, frame.scope
+    if not isinstance(arg.value, tree.Name) or scope.parent is None:
+        return False
+    bindings = scope.bindings.get(arg.value.id, [])
+    if len(bindings) != 1 or bindings[0].kind != "assign" or not isinstance(bindings[0].node, tree.Call):
+        return False
+    made, parents = bindings[0].node, parents_of(program.ev, facts)
+    here = program.ev.site(made, frame)
+    if any(not isinstance(one, ExternalObject) or one.site != here for one in program.ev.values(made, frame)):
+        return False  # what a call only returns was seeded elsewhere
+    uses = list(binding_uses(parents, facts, scope, bindings[0]))
+    draws = {above.site for use, at in uses if at is scope and (above := _given_to(parents, use)) is not None}
+    loops = _loops(parents, made)
+    if len(draws) < len(uses) or any(_loops(parents, use) != loops for use, _ in uses):
+        return False
+    return all(
+        _draws_at_once(value) if call.site in draws else _draws_never(value)
+        for call, _ in scope.calls
+        if made.site < call.site <= max(draws)
+        for value in program.ev.values(call.func, frame) or (UNKNOWN,)
+    )
+
+
+def _given_to(parents: Parents, use: tree.Name) -> tree.Call | None:
+    """The call that a name is an argument of."""
+    argument = parents.of(use)
+    above = parents.of(argument) if isinstance(argument, tree.Arg) else None
+    return above if isinstance(above, tree.Call) else None
+
+
+def _loops(parents: Parents, node: tree.Expr) -> list[int]:
+    return [one.site for one in parents.around(node) if isinstance(one, tree.For | tree.While | tree.Comprehension)]
+
+
+def _draws_never(value: Value) -> bool:
+    return isinstance(value, External) and not rng_effects(value.name)
 
 
 def _is_as_without(program: Program, call: tree.Call, made: list[Value], frame: Frame) -> bool:

@@ -40,6 +40,10 @@ Not reported
     A call that draws at once with `generator=torch.manual_seed(x)` written in it (`torch.randn`, `random_split`, the
     `__call__` of a pipeline): nothing draws in between, so the seed alone decides what it gets.
 
+    A name in a function for such a generator, if all its uses draw at once there and nothing else in between may draw.
+
+    A generator that a test makes: reported in the `strict` profile only.
+
     A draw that names `torch.default_generator`, which it would take without a name as well (`torch.rand(3,
     generator=torch.default_generator)`): often it is the one of two arms in which no seed is wanted.
 
@@ -73,7 +77,15 @@ class GeneratorIsTheGlobalOne(Rule):
         for one in global_generators(program):
             trace = [Link(one.use, "passed as the generator")] if one.use != one.made else []
             fix, declined = own_generator_fix(program, one.made, keep_seeding=not _is_seeded_elsewhere(program, one))
-            yield self.finding(program, one.made, _message(one), trace, fix=fix, declined=declined)
+            yield self.finding(
+                program,
+                one.made,
+                _message(one),
+                trace,
+                fix=fix,
+                declined=declined,
+                seldom_matters=program.is_test(one.made.path),
+            )
 
 
 def _message(one: GlobalGenerator) -> str:
