@@ -32,7 +32,7 @@ _BELOW = """\
 loader = DataLoader(Items(), num_workers=2, shuffle=True)
 for epoch in range(3):
     torch.manual_seed(0)
-    np.random.rand()
+    print(np.random.rand())
     for batch in loader:
         print(batch)
 """

@@ -1,6 +1,10 @@
-"""Draws on which no result of a program hangs, and draws beside them on which one does (TRL502, TRL504)."""
+"""Draws on which no result of a program hangs, and draws beside them on which one does (TRL502, TRL504); and orders that
+a seed would decide of which another finding speaks (TRL201, TRL207).
+"""
 
 from __future__ import annotations
+
+import json
 
 import pytest
 
@@ -69,3 +73,55 @@ _KEPT = (
 )
 def test_what_a_draw_decides(write, files: dict[str, str], found: list[str]) -> None:
     assert [one.code for one in check([write({"torchrepro-lint.toml": "", **files})]).findings] == found
+
+
+_LOADS = """\
+import {module}
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+{seed}
+model = torch.nn.Linear(1, 1)
+loader = DataLoader(TensorDataset(torch.arange(16.0)), shuffle=True)
+{reads}
+"""
+_READS = "for (batch,) in loader:\n    model(batch).sum().backward()"
+_LISTS = """\
+import os
+import random
+import torch
+
+{seed}
+file = random.choice(os.listdir("images"))
+model = torch.nn.Linear(1, 1)
+model(torch.load(file)).sum().backward()
+"""
+
+
+def _codes(write, text: str, **settings: str) -> list[str]:
+    report = check([write({"torchrepro-lint.toml": "", "train.py": text})], settings)  # type: ignore[arg-type]
+    return sorted(one.code for one in report.findings)
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        (_LOADS.format(module="random", seed="random.seed(0)", reads=_READS), ["TRL502"]),
+        (_LOADS.format(module="random", seed="random.seed(0); torch.manual_seed(0)", reads=_READS), ["TRL201"]),
+        (_LISTS.format(seed="torch.manual_seed(0)"), ["TRL502"]),
+        (_LISTS.format(seed="random.seed(0); torch.manual_seed(0)"), ["TRL207"]),
+    ],
+)
+def test_one_cause_has_one_finding(write, text: str, found: list[str]) -> None:
+    assert _codes(write, text) == found
+    strict = _codes(write, text, profile="strict")
+    assert "TRL201" in strict or "TRL207" in strict
+
+
+@pytest.mark.parametrize(("reads", "found"), [("print(model)", []), (_READS, ["TRL201"])])
+def test_a_loader_that_no_cell_reads(write, reads: str, found: list[str]) -> None:
+    text = _LOADS.format(module="random", seed="torch.manual_seed(0)", reads=reads)
+    cell = {"cell_type": "code", "source": text, "metadata": {}, "outputs": []}
+    notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
+    report = check([write({"torchrepro-lint.toml": "", "train.ipynb": notebook})])
+    assert [one.code for one in report.findings] == found

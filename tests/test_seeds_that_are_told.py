@@ -32,12 +32,14 @@ _TOLD = {
     "logged as a number": f"{_CLOCK}writer.add_scalar('seed', seed)\n",
     "saved with the weights": f"{_CLOCK}torch.save({{'seed': seed}}, 'run.pt')\n",
     "saved with arrays": f"{_CLOCK}np.savez('run.npz', seed=seed)\n",
+    "in the name of a folder": f"{_CLOCK}log_path = f'logs/{{args.name}}-{{seed}}'\nwriter.log_dir = log_path\n",
     "settings that are saved": f"config = {{'seed': int(time.time())}}\n{_HOLDER}json.dump(config, open('c.json', 'w'))\n",
     "made by dict()": f"config = dict(seed=int(time.time()))\n{_HOLDER}print(config)\n",
     "a search": "torch.manual_seed(0)\nif args.evolve:\n    np.random.seed(int(time.time()))\n    print(np.random.rand())\n",
 }
 _UNTOLD = {
     "nowhere": _CLOCK,
+    "another number in the name of a folder": f"{_CLOCK}log_path = f'logs/{{args.name}}'\n",
     "another number": f"{_CLOCK}print(time.time())\n",
     "other settings": f"{_CLOCK}config = {{'size': 3}}\njson.dump(config, open('c.json', 'w'))\n",
     "another option": "torch.manual_seed(0)\nif args.wild:\n    np.random.seed(int(time.time()))\n    print(np.random.rand())\n",

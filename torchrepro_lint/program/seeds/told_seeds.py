@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import sub_expressions, walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 
@@ -16,8 +16,8 @@ _HOLDERS: Final = frozenset({"dict", "Namespace", "SimpleNamespace"})
 
 
 def tells_seed(scope: Scope, *, returned: bool = True) -> bool:
-    """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves; or is
-    returned, for others to do so.
+    """Whether what is called a seed, or the settings that hold it, is handed to a call that prints or saves, or is a
+    part of the path or name under which results are kept; or is returned, for others to do so.
 
     Without `returned`, nothing else counts that the settings hold.
     """
@@ -44,9 +44,27 @@ def tells_seed(scope: Scope, *, returned: bool = True) -> bool:
     for call, _ in scope.calls:
         if is_told_by(_last(call.func)) and any(_mentions(arg.value, holders, parts=returned) for arg in call.args):
             return True
+    if _is_in_a_name(scope):
+        return True
     if not returned:
         return False
     return any(statement.value is not None and _mentions(statement.value, holders) for statement, _ in scope.returns)
+
+
+def _is_in_a_name(scope: Scope) -> bool:
+    """Whether what is called a seed is put into a text, which gets the name of a path or a run: `log_path = root /
+    f"{args.name}-{seed}"`.
+    """
+    called_a_seed, names_results = function_words("is_a_seed").search, function_words("names_results").search
+    return any(
+        isinstance(part, tree.FormatString)
+        and any(isinstance(one, tree.Name | tree.Attribute) and called_a_seed(_last(one)) for one in walk([part]))
+        for name, bindings in scope.bindings.items()
+        if names_results(name)
+        for binding in bindings
+        if binding.kind == "assign" and isinstance(binding.node, tree.FormatString | tree.Binary | tree.Call)
+        for part in walk([binding.node])
+    )
 
 
 def _has_seed(made: tree.DictDisplay | tree.Call) -> bool:

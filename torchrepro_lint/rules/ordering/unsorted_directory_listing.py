@@ -57,6 +57,7 @@ Not reported
       one was created: `paths[names.index(name)]`.
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
     - A draw or a loop in an arm that no caller in sight comes to: the `else` of `if self.ordered`, where all set it.
+    - A shuffle or a choice by a generator that nothing seeds, but in a data set: reported in the `strict` profile only.
     - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
@@ -178,8 +179,10 @@ def _is_drawn_without_seed(program: Program, one: Listing) -> bool:
 
 def _seldom_matters(program: Program, one: Listing) -> bool:
     """Whether only the samples of an evaluation have the order, or the rows of features, whose names are kept beside
-    them by who extracts them.
+    them by who extracts them; or a draw does that no seed decides, of which TRL502 speaks in a program that seeds.
     """
+    if one.sink.kind == "split" and _is_drawn_without_seed(program, one) and not _is_drawn_for_an_item(program, one):
+        return True
     if one.sink.kind == "index":
         place = place_of(program.ev, one.site)
         return is_copied(program, one.site.path) or (
@@ -190,6 +193,15 @@ def _seldom_matters(program: Program, one: Listing) -> bool:
         or only_evaluates(program, one.site)
         or _is_called_an_evaluation(program, one)
     )
+
+
+def _is_drawn_for_an_item(program: Program, one: Listing) -> bool:
+    """Whether a method of a data set draws, which torch seeds in the workers of a loader."""
+    place = place_of(program.ev, one.sink.chain[-1].site)
+    scope = place.scope if place is not None else None
+    while scope is not None and not isinstance(scope.node, tree.ClassDef):
+        scope = scope.parent
+    return scope is not None and any(child.name in ("__getitem__", "__iter__") for child in scope.children)
 
 
 def _is_called_an_evaluation(program: Program, one: Listing) -> bool:

@@ -73,9 +73,9 @@ Not reported
       others and does not keep (TRL305).
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
     - Draws that no result depends on, such as a port, the name of a run, first weights that trained ones replace, or
-      which results a loop prints or a function shows (`visualize`, `plot_samples`, any of `plotting.py`), random
-      actions that show what an environment is like, what is replaced before anything reads it, and a draw that a line
-      of a script or a cell has alone.
+      which results a loop prints or a function shows (`visualize`, `plot_samples`, any of `plotting.py`).
+    - Random actions that show what an environment is like, what is replaced before anything reads it, and a draw that a
+      line of a script or a cell has alone.
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
       followed.
     - Splits (TRL202, TRL209).
