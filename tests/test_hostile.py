@@ -132,7 +132,7 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
     "3,000 terms": ({"a.py": HEAD + "x = " + " + ".join(["1"] * 3_000) + "\n"}, []),
     "500 brackets": ({"a.py": HEAD + "x = " + "(" * 500 + ")" * 500 + "\n"}, ["TRL900"]),
     "500 signs": ({"a.py": HEAD + "x = " + "-" * 500 + "1\ny = x" + ".a" * 500 + "\n"}, []),
-    "500 levels": ({"a.py": HEAD + "".join(" " * i + "if x:\n" for i in range(500)) + " " * 500 + "y\n"}, []),
+    "500 levels": ({"a.py": HEAD + "".join(" " * i + "if x:\n" for i in range(500)) + " " * 500 + "y\n"}, ["TRL900"]),
     "Python 2": ({"a.py": "import torch\nprint 'two'\n"}, []),
     "Python 2 that is imported": ({"a.py": "import torch\nprint 'two'\n", "b.py": "import torch\nimport a\n"}, []),
     "a null character": ({"a.py": b"import torch\0\n"}, ["TRL900"]),
@@ -293,7 +293,7 @@ def test_helpers_say_what_one_process_says(project: Path, monkeypatch: pytest.Mo
     monkeypatch.setattr(readable, "_BYTES_THAT_PAY", 0)
     for number in range(5):
         (project / f"good{number}.py").write_text("import torch\nx = 1\n")
-    (project / "bad.py").write_text("import torch  # \xe9\n", encoding="latin-1")
+    (project / "bad.py").write_text("import torch\ndef\n")
     (project / "deep.py").write_text("import torch\nx = " + "(" * 300 + ")" * 300 + "\n")
     reports = [check([project], run=RunOptions(jobs=jobs)) for jobs in (1, 2, 3)]
     assert reports[0] == reports[1] == reports[2]
@@ -326,7 +326,7 @@ def test_the_exit_status_of_a_broken_file_is_that_of_a_finding(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (project / "bad.py").write_text("import torch\ndef\n")
-    assert main([str(project / "bad.py"), "--no-cache"]) == 1
+    assert main([str(project), "--no-cache"]) == 1
     captured = capsys.readouterr()
     assert "TRL900" in captured.out
     assert captured.err == ""
@@ -366,7 +366,7 @@ def test_a_file_too_large_for_a_tree_is_said_to_be_and_the_others_are_checked(
     (project / "data.py").write_text(f"{SANE}X = [{numbers}]\n")
     (project / "broken.py").write_text(f"import torch\nX = [{numbers}]\ndef\n")
     (project / "no_finding.py").write_text(f"import torch\nX = [{numbers}]\n")
-    (project / "text.py").write_text(f"import broken\n{SANE}X = '''{numbers}'''  # {numbers}\n")
+    (project / "text.py").write_text(f"{SANE}X = '''{numbers}'''  # {numbers}\n")
     report = check([project])
     assert report.errors == ()
     said = [(one.location.path.name, one.code, one.message.partition(": ")[2]) for one in report.findings]

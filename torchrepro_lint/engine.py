@@ -31,6 +31,7 @@ from torchrepro_lint.selection import (
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents, Read
 from torchrepro_lint.source.discovery import in_order
+from torchrepro_lint.source.left_over import has_no_torch, only_defines
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project, Projects
 from torchrepro_lint.source.root import absolute
@@ -408,15 +409,13 @@ def _unreadable(
     analysis: _Analysis, program: ProgramLike, path: Path, where: tuple[int, int, str], files: Set[Path]
 ) -> Finding:
     """The finding for a file that cannot be read, by who relies on it: somebody has named it, one of the `files`
-    imports it, or it is of a package for others.
+    imports it, or it is of a package for others, or does more than to define something, and that with torch.
     """
-    return UNREADABLE_FILE.finding(
-        path,
-        *where,
-        is_named=path in analysis.named,
-        is_imported=program.is_imported(path, files),
-        is_offered=program.is_offered(path),
-    )
+    is_named, is_imported = path in analysis.named, program.is_imported(path, files)
+    data = _bytes_of(analysis, path)
+    is_relied_on = is_named or is_imported or program.is_offered(path)
+    is_module = is_relied_on or not (only_defines(data) or has_no_torch(data))
+    return UNREADABLE_FILE.finding(path, *where, is_named=is_named, is_imported=is_imported, is_module=is_module)
 
 
 def _bytes_of(analysis: _Analysis, path: Path) -> bytes:

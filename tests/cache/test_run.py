@@ -94,7 +94,6 @@ def test_where_nothing_can_be_mended_a_repair_asks_nothing_anew(
     project: Path, counting: Counting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (project / "train.py").write_text("import torch\n\nprint(torch.rand(2)\n")
-    (project / "other.py").write_text("import torch\nimport train\n")
     first = mended(project)
     assert not first.changes
     assert first.report.findings

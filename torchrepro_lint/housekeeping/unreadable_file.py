@@ -7,20 +7,18 @@ What it does
     cells are checked, and in code for an older Python (`print` as a statement, `async=` as an argument), which the
     message names.
 
-    A file with a syntax error is reported where it is named, by the command line, an editor or a hook, and where a file
-    imports it that can be read and is checked; a module of a package that the project builds also without that.
+    Code for an older Python and a cell of a notebook are reported where the file is named, by the command line, an
+    editor or a hook: whoever wrote them knows it, and changes nothing.
 
-    Two kinds are only reported where the file is named, since whoever wrote them knows it, and changes nothing: code
-    for an older Python, and a cell of a notebook.
-
-    What is meant to be no module is a warning as well, and nobody relies on it only because it lies in a package:
+    Some files are reported where they are named as well, and where a file imports them that can be read and is checked:
     - what is no module of any Python: a template, the text of a notebook, a part of a file, a line from which a value
       was taken out;
     - a notebook in a format before Jupyter's;
-    - what Python reads and libcst, with which places are found, does not: tabs and spaces mixed, or `(name): int`.
+    - what Python reads and libcst, with which places are found, does not: tabs and spaces mixed, or `(name): int`;
+    - what only defines functions and classes;
+    - what mentions neither torch nor a library that trains with it.
 
-    Of other files, which nothing is seen to use, the run says at its end how many there are, and the `strict` profile
-    reports them.
+    Of others the run says at its end how many there are, and the `strict` profile reports them.
 
 Why is this bad?
     Nothing can be found in the file, and findings in other files may depend on what is in it.
@@ -50,15 +48,12 @@ Known limits
 from __future__ import annotations
 
 from pathlib import Path
-from typing import ClassVar, Final, Literal
+from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Location, Position, Severity
 from torchrepro_lint.knowledge.old_syntax import is_meant_for_no_module, is_of_an_older_python
 
 __all__ = ["UnreadableFile"]
-
-#: How the reason begins where Python refuses a text that it can decode.
-_SYNTAX: Final = "syntax error"
 
 
 class UnreadableFile:
@@ -80,17 +75,16 @@ class UnreadableFile:
         *,
         is_named: bool = True,
         is_imported: bool = False,
-        is_offered: bool = False,
+        is_module: bool = True,
     ) -> Finding:
         """The finding at a place, row and column from 1. `what` is what cannot be read, `file` or `cell`.
-        `is_named`: somebody has named the file. `is_imported`: a file imports it that can be read. `is_offered`: it is
-        of a package that the project builds.
+        `is_named`: somebody has named the file. `is_imported`: a file imports it that can be read. `is_module`: it does
+        more than to define what nothing imports, and mentions torch.
         """
         location = Location(path, Position(row, column), Position(row, column + 1))
         is_known = what == "cell" or is_of_an_older_python(reason)
-        is_meant = is_known or is_meant_for_no_module(reason)
-        is_relied_on = is_imported or not (is_meant or (reason.startswith(_SYNTAX) and not is_offered))
+        is_meant = is_known or not is_module or is_meant_for_no_module(reason)
         severity = Severity.WARNING if is_meant else self.severity
-        left = () if not is_named and (is_known or not is_relied_on) else None
+        left = () if is_meant and not is_named and (is_known or not is_imported) else None
         message = f"this {what} cannot be read: {reason}"
         return Finding(self.code, self.name, message, severity, location, left_to_strict=left)

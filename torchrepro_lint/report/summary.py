@@ -60,7 +60,7 @@ def left_to_strict(left: LeftToStrict, texts: Texts) -> str | None:
     if left.unread:
         one = len(left.unread) == 1
         what = "file cannot be read, or not in each cell" if one else "files cannot be read, or not in each cell"
-        why = "for an older Python, or imported by no file that can be"
+        why = "for an older Python, unfinished, a template or without torch"
         lines.append(f"{len(left.unread)} {what} ({_listed(left.unread, texts)}), {why}: --profile strict shows where.")
     return "\n".join(lines) or None
 

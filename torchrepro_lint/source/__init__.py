@@ -22,7 +22,7 @@ contents.py          the bytes of the files of a run, each read once
 stamps.py            whether a file has changed; git_head.py: which commit is checked out
 write.py             replaces a file in one step
 lines.py             rows and columns; line_changes.py: which lines stay in another text
-depth.py             texts that no parser should be given
+depth.py             texts that no parser should be given; left_over.py: those that only define something
 prefilter.py         whether a file can contain a finding at all, from its bytes
 noqa.py              suppression comments
 

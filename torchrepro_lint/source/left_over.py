@@ -1,0 +1,32 @@
+"""What a text that cannot be parsed is to the programs around it: it only defines what others would import, or it is of
+another subject than torch.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["has_no_torch", "only_defines"]
+
+#: A line without indentation that begins a statement which runs: a call, a loop, a branch; not an assignment.
+_RUNS: Final = re.compile(
+    rb"^(?:if|for|while|with|try|match|raise|assert|del|exec|print)\b|^[A-Za-z_][\w.]*\s*\(", re.MULTILINE
+)
+#: A word of torch, or of a library that trains with it.
+_TORCH: Final = re.compile(rb"torch|ightning|monai|fastai|accelerate|transformers|timm|DataLoader")
+_TEXT: Final = re.compile(rb'"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'')
+_DEFINES: Final = re.compile(rb"^(?:class|def|async\s+def)\s+\w", re.MULTILINE)
+
+
+def only_defines(data: bytes) -> bool:
+    """Whether the bytes of a file define functions or classes, and run nothing besides at the top level, as far as the
+    beginnings of the lines tell.
+    """
+    code = _TEXT.sub(b"", data)
+    return _DEFINES.search(code) is not None and _RUNS.search(code) is None
+
+
+def has_no_torch(data: bytes) -> bool:
+    """Whether the bytes of a file mention neither torch nor a library that trains with it."""
+    return _TORCH.search(data) is None
