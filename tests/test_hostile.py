@@ -150,7 +150,7 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    (tmp_path / "pyproject.toml").write_text("")
+    (tmp_path / "pyproject.toml").write_text('[tool.torchrepro-lint]\ntarget-torch = "==1.8"\n')
     return tmp_path
 
 

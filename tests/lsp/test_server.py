@@ -332,7 +332,7 @@ def test_a_notebook_is_one_program_and_each_cell_a_document(write) -> None:
 
 
 def test_what_was_never_saved_is_looked_at_too(write) -> None:
-    root = write(PACKAGE)
+    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = "==1.8"\n'})
     text = f"from pkg.dataset import Digits\n{SPLIT}"
 
     async def act(editor: Editor) -> None:
