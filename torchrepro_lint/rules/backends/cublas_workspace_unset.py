@@ -54,6 +54,7 @@ Not reported
     - Programs that never mention a GPU, or a device that is not proven to be the CPU.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable, or a Python
       file writes such a script (`export CUBLAS_WORKSPACE_CONFIG=`).
+    - A function that asks for the variable and decides by it (`if os.getenv("CUBLAS_WORKSPACE_CONFIG")`).
     - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
@@ -69,6 +70,7 @@ from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
 from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
 from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
@@ -112,7 +114,7 @@ class CublasWorkspaceUnset(Rule):
             if not one.name.startswith("torch.") or not speaks_of_a_device(program, one.site.path):
                 continue
             here = [setting for setting in settings if _shares_a_program(program, setting, one)]
-            if not here and not _set_by_a_framework(program, one):
+            if not here and not _is_asked_for(one) and not _set_by_a_framework(program, one):
                 yield self._unset(program, one, wanted)
             finding = self._of_setting(program, here[0], one) if len(here) == 1 else None
             if finding is not None:
@@ -160,6 +162,12 @@ def _is_spoken_for(program: Program, one: Evidence, wanted: Sequence[Evidence]) 
         for around in tried_in(parents, other.node)
     }
     return any(id(around) in tried for around in handled_by(parents, one.node))
+
+
+def _is_asked_for(one: Evidence) -> bool:
+    """Whether the function around a switch decides by the variable: `if os.getenv("CUBLAS_WORKSPACE_CONFIG")`."""
+    tests = [branch.test for branch in one.frame.scope.branches.values() if isinstance(branch, tree.If)]
+    return any(isinstance(part, tree.Const) and part.value == CUBLAS_WORKSPACE for part in walk(tests))
 
 
 def _parted_by(first: Evidence, second: Evidence) -> int | None:

@@ -100,7 +100,7 @@ def _is_seeded_elsewhere(program: Program, one: GlobalGenerator) -> bool:
     found = [seed for seed in program.evidence_in_programs_of(one.frame) if seed.effect == "seed"]
     made = next((seed for seed in found if seed.site == one.made), None)
     if made is None:
-        return any("torch" in seed.seeds for seed in found)
+        return False
     if any(seed.frame.scope is made.frame.scope and "torch" not in seed.seeds for seed in found):
         return False
     others = [ways_of(program, seed) for seed in found if "torch" in seed.seeds and seed is not made]
