@@ -54,7 +54,7 @@ _ARCHIVE: Final = re.compile(r".+-(?:master|main)", re.IGNORECASE)
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
 _OLD_FILE: Final = re.compile(
     r".+[-_ .](?:old|bak|backup|deprecated|copy|unused|obsolete|archived?|legacy)\d*"
-    rf"|(?:old|deprecated|obsolete)[-_ ].+|{_CHINESE}",
+    rf"|(?:deprecated|obsolete)[-_ ].+|{_CHINESE}",
     re.IGNORECASE,
 )
 #: Folders that hold what one experiment was run with: `experiments/7/main.py`.
