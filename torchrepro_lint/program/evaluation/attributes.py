@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.callables import external_callable
+from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation import command_line, instances, names
@@ -88,6 +89,8 @@ def attribute(ev: Evaluator, value: Value, attr: str) -> Values:
             return held
         case ExternalObject() if module := named_module(value, attr):
             return union(module, values_of(MemberOf(value, attr)))
+        case ExternalObject() if attr == "p" and (rate := _rate(value)):
+            return union(rate, values_of(MemberOf(value, attr)))
         case ExternalObject() if is_record(value):
             return field(ev, value, attr) or values_of(MemberOf(value, attr))
         case Constant() | Partial() if has_member_value(value, attr):
@@ -107,6 +110,14 @@ def _held_dataset(value: ExternalObject, attr: str) -> Values:
     if not any(run.parameter == attr and run.protocol == "dataset" for run in known.runs):
         return NOTHING
     return external_argument(value.arguments, known.parameters, attr)[0]
+
+
+def _rate(value: ExternalObject) -> Values:
+    """The probability with which a layer drops, as it is made: `nn.Dropout(rate).p`."""
+    if value.name not in known_calls("dropout_layers") or value.arguments is None:
+        return NOTHING
+    given, may_be_left_out = external_argument(value.arguments, ("p", "inplace"), "p")
+    return union(given, values_of(Constant(0.5))) if may_be_left_out else given
 
 
 def _of_function(value: FunctionValue | MethodValue, attr: str) -> Values:

@@ -17,7 +17,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.dropout_calls import DropoutCall, dropout_calls
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.evaluation.values import Constant, Site
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, ExternalObject, MemberOf, Site, Value
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.guards import Place, guards, left_before
@@ -88,10 +88,18 @@ def _function(program: Program, group: list[KnownCall]) -> LastingDropout | None
 
 
 def _is_zero(group: list[KnownCall], rate: Parameter) -> bool:
-    """Whether nothing is known that a probability may be, but 0."""
-    given = (argument(one.arguments, rate.name, rate.position)[1] for one in group)
+    """Whether nothing is known that a probability may be, but 0. What a layer holds is that of all networks that are
+    made with it, so each of these has to be known.
+    """
+    given = [argument(one.arguments, rate.name, rate.position)[1] for one in group]
     known = [value.value for values in given for value in values if isinstance(value, Constant)]
+    if any(UNKNOWN in values and any(map(_is_held, values)) for values in given):
+        return False
     return bool(known) and not any(known)
+
+
+def _is_held(value: Value) -> bool:
+    return isinstance(value, MemberOf) and isinstance(value.receiver, ExternalObject)
 
 
 def _layer(program: Program, group: list[KnownCall]) -> LastingDropout | None:

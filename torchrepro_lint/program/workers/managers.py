@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.conditions import Condition
 from torchrepro_lint.knowledge.loaders import Manager, manager_names, managers
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import External, MemberOf, Site
+from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, ExternalObject, MemberOf, Site, Value
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.training_hooks import is_made_out_of_sight
 from torchrepro_lint.program.switches.intent import running_modules
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.workers import condition_holds
+from torchrepro_lint.program.workers.workers import argument, condition_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,9 +25,16 @@ if TYPE_CHECKING:
 
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["managing", "may_seed_its_dataset", "seeds_its_workers", "sets_order_of"]
+__all__ = ["managing", "may_manage_order", "may_seed_its_dataset", "seeds_its_workers", "sets_order_of"]
+
+
+#: Calls of frameworks, each with its place and the modules whose run comes to it.
+_Calls: TypeAlias = "tuple[tuple[Manager, Site, frozenset[Path]], ...]"
+#: The argument by which the user of a framework chooses whether there is one process or several.
+_CHOOSES: Final = "strategy"
 
 
 def seeds_its_workers(loader: Loader) -> bool:
@@ -50,8 +59,19 @@ def managing(program: Program, loader: Loader) -> Iterator[tuple[Manager, Site]]
     """The frameworks in the loader's program that take care of loaders which they are given; in any program, where a
     framework calls the method and nothing in sight makes its object.
     """
+    yield from _managing(program, loader, _manager_calls(program))
+
+
+def may_manage_order(program: Program, loader: Loader) -> bool:
+    """Whether a framework in the loader's program gives the sampler a seed for some of the values that an argument of
+    it may have: a strategy that comes from outside, unless the default of its option is none of them.
+    """
+    return any(_managing(program, loader, _open_calls(program)))
+
+
+def _managing(program: Program, loader: Loader, calls: _Calls) -> Iterator[tuple[Manager, Site]]:
     above = _programs(program, loader.facts, loader.scope)
-    for manager, site, roots in _manager_calls(program):
+    for manager, site, roots in calls:
         if manager.reaches != "own" and (roots & above or is_made_out_of_sight(program.ev, loader.facts, loader.scope)):
             yield manager, site
 
@@ -67,11 +87,19 @@ def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[P
     return program.runs_with(running_modules(program.ev, facts, scope) or frozenset((facts.path,)))
 
 
-def _manager_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Path]], ...]:
+def _manager_calls(program: Program) -> _Calls:
+    return tuple((manager, site, roots) for manager, site, roots, is_sure in _all_calls(program) if is_sure)
+
+
+def _open_calls(program: Program) -> _Calls:
+    return tuple((manager, site, roots) for manager, site, roots, is_sure in _all_calls(program) if not is_sure)
+
+
+def _all_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Path], bool], ...]:
     return program.ev.of_project("manager-calls", lambda: tuple(_find_calls(program)), ())
 
 
-def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Path]]]:
+def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Path], bool]]:
     ev = program.ev
     names = manager_names()
     for path in program.project.matching(any_word(names)):
@@ -89,8 +117,37 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
                     arguments = ev.arguments(call.args, frame)
                     for name in _called(program, call, frame):
                         for manager in managers(name):
-                            if all(condition_holds(c, arguments) for c in manager.when):
-                                yield manager, ev.site(call, frame), running_modules(ev, facts, scope)
+                            verdicts = [condition_holds(c, arguments) for c in manager.when]
+                            is_open = False not in verdicts and _is_chosen_outside(ev, manager, call, arguments)
+                            if all(verdicts) or is_open:
+                                roots = running_modules(ev, facts, scope)
+                                yield manager, ev.site(call, frame), roots, all(verdicts)
+
+
+def _is_chosen_outside(ev: Evaluator, manager: Manager, call: tree.Call, arguments: Arguments) -> bool:
+    """Whether a call is given the argument that decides over the order, and what that is comes from outside."""
+    if not manager.order or not any(arg.keyword == _CHOOSES for arg in call.args):
+        return False
+    condition = next((one for one in manager.when if one.parameter == _CHOOSES), None)
+    if condition is None or condition_holds(condition, arguments) is not None:
+        return False
+    _, values = argument(arguments, condition.parameter, condition.position)
+    return not all(_is_another_by_default(ev, condition, value) for value in values)
+
+
+def _is_another_by_default(ev: Evaluator, condition: Condition, value: Value) -> bool:
+    """Whether a value does not fulfil a condition, or is an option whose default does not."""
+    match value:
+        case Constant(value=said):
+            return condition.holds(True, said) is False
+        case MemberOf(receiver=ExternalObject() as parsed, attr=name) if is_parsed(parsed):
+            defaults = [ev.values(*default) for default in defaults_of(ev, parsed, name)]
+            return bool(defaults) and all(
+                isinstance(one, Constant) and condition.holds(True, one.value) is False
+                for default in defaults
+                for one in default
+            )
+    return False
 
 
 def _called(program: Program, call: tree.Call, frame: Frame) -> Iterator[str]:

@@ -118,7 +118,8 @@ Not reported
     - Draws in a dataset that only a test uses, and draws that only code reads which does not run for this loader: the
       seed of an augmentation, where only training augments.
     - Frameworks that seed the sampler themselves (Hugging Face's Trainer, accelerate; Lightning's with a distributed
-      strategy, `strategy="ddp"`, unless it is told to keep the sampler, where the workers draw nothing).
+      strategy, `strategy="ddp"`, unless it is told to keep the sampler, where the workers draw nothing). If Lightning's
+      strategy comes from outside, they are reported in the `strict` profile only, unless the default is none of these.
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
@@ -162,7 +163,7 @@ from torchrepro_lint.program.workers.global_draws import (
     surely_shuffles,
 )
 from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.managers import managing
+from torchrepro_lint.program.workers.managers import managing, may_manage_order
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.lacking import lacking
@@ -199,7 +200,12 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             if not shuffles and brings_a_sampler(loader) and may_be_seeded(program, loader):
                 continue
-            if _order_is_managed(program, loader, draws=draw is not None):
+            order = _order_is_managed(program, loader)
+            if order is not False and draw is None:
+                draw = first_draw(program, loader)  # the order is another's affair, at least for some strategies
+            if any(manager.order and manager.workers for manager, _ in managing(program, loader)):
+                continue
+            if order is True and draw is None:
                 continue
             if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
@@ -223,17 +229,17 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 or is_seeded_before_each_pass(program, loader.facts, loader.scope, loader.call)
                 or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
                 or _lacks_a_seed_of_torch(program, loader)
+                or (order is None and draw is None)
             )
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
 
 
-def _order_is_managed(program: Program, loader: Loader, *, draws: bool) -> bool:
-    """Whether a framework gives the sampler a seed: one that leaves the workers alone, where these draw nothing."""
-    found = [manager for manager, _ in managing(program, loader) if manager.order]
-    if any(manager.workers for manager in found):
+def _order_is_managed(program: Program, loader: Loader) -> bool | None:
+    """Whether a framework gives the sampler a seed; None where one does for some strategies, and which is open."""
+    if any(manager.order for manager, _ in managing(program, loader)):
         return True
-    return bool(found) and not draws and first_draw(program, loader) is None
+    return None if may_manage_order(program, loader) else False
 
 
 def _lacks_a_seed_of_torch(program: Program, loader: Loader) -> bool:
