@@ -11,7 +11,15 @@ from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, ExternalObject, MemberOf, Site, Value
+from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    Constant,
+    External,
+    ExternalObject,
+    MemberOf,
+    Site,
+    Value,
+)
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.training_hooks import is_made_out_of_sight
 from torchrepro_lint.program.switches.intent import running_modules
