@@ -9,10 +9,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document, comments_in
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.program_seed import number_written
 from torchrepro_lint.fixes.rank_terms import names_rank
 from torchrepro_lint.fixes.text_options import as_number, may_be_text
@@ -73,7 +75,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     if any(_is_written(document, statement, rng) for rng in missing):
         return None, "the line is there already, and what it calls is not what it is elsewhere: see what is imported"
     is_text = "numpy" in missing and may_be_text(program, block.site.path, seed)
-    edits = _lines_beside(document, statement, value, missing, is_text=is_text)
+    may_lack = any(one is None for one in known) or _is_said_to_be_none(document, seed)
+    edits = _lines_beside(document, statement, value, missing, is_text=is_text, may_lack=may_lack)
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
     number = number_written(document, seed, statement)
     # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
@@ -137,9 +140,10 @@ def _lines_beside(
     missing: Sequence[str],
     *,
     is_text: bool = False,
+    may_lack: bool = False,
 ) -> list[Edit]:
     """The edits that seed generators beside the seeding call of a statement, in the usual order. NumPy does not take a
-    seed that `is_text`.
+    seed that `is_text`, and torch none that is None, as it may be with `may_lack` or by what the file does.
     """
     planner = ImportPlanner(document)
     run = _seeding_run(document, statement)
@@ -148,6 +152,12 @@ def _lines_beside(
     text = document.text_of(seed)
     given = [as_number(text) if is_text and rng == "numpy" else text for rng in missing]
     lines = [seeding_lines(planner, [rng], one, at=statement)[0] for rng, one in zip(missing, given, strict=True)]
+    if "torch" in missing and not _is_tested_around(document, statement, text):
+        if may_lack or may_be_none(document, text, statement):
+            place = only_gpu if only_gpu is not None else statement
+            inner = document.indentation(document.start(place)) + document.indent_unit(place)
+            number = missing.index("torch")
+            lines[number] = f"if {text} is not None:{document.newline}{inner}{lines[number]}"
     for rng, line in zip(missing, lines, strict=True):
         if only_gpu is not None:
             above = f"{document.indentation(document.start(only_gpu))}{line}{document.newline}"
@@ -156,6 +166,18 @@ def _lines_beside(
         later = [one for one in run if _order(document, one) > _ORDER[rng]]
         added.append(_line_above(document, later[0], line) if later else _line_below(document, run[-1], line))
     return [*planner.edits(), *added]
+
+
+def _is_said_to_be_none(document: Document, seed: str) -> bool:
+    """Whether a comment or a help text beside what is called like the seed says that it may be None."""
+    name = re.escape(last_part(seed))
+    return re.search(rf"\b{name}\b[^\n]*(?:#|help=)[^\n]*\bNone\b", document.text) is not None
+
+
+def _is_tested_around(document: Document, statement: cst.BaseStatement, seed: str) -> bool:
+    """Whether a statement is in an arm of an `if` that asks for the seed."""
+    tests = (outer.test for outer in document.ancestors(statement) if isinstance(outer, cst.If))
+    return any(seed in document.text_of(test) for test in tests)
 
 
 def _has_another_seed(program: Program, block: Evidence) -> bool:
