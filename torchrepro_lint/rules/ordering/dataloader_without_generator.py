@@ -111,8 +111,7 @@ Not reported
       `strict` profile only, without a fix.
     - A loader of which only the length or the data set is asked (`len(DataLoader(...))`, `loader.dataset`), or whose
       name in a function or `__main__` block nothing reads.
-    - Loaders of a notebook that no cell reads, and loaders of programs that seed `random` or NumPy and not torch, of
-      which TRL502 speaks: reported in the `strict` profile only.
+    - Loaders of a notebook that no cell reads: reported in the `strict` profile only.
     - A loader that is told to shuffle where it gets a sampler, and then not: `sampler = balanced() if train else None`
       with `shuffle=train and sampler is None`.
     - Draws in a dataset that only a test uses, and draws that only code reads which does not run for this loader: the
@@ -152,7 +151,6 @@ from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.never_read import is_read_nowhere
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.seeds.partial_seeding import partial_seedings
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
@@ -228,7 +226,6 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 or only_evaluates(program, loader.site)
                 or is_seeded_before_each_pass(program, loader.facts, loader.scope, loader.call)
                 or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
-                or _lacks_a_seed_of_torch(program, loader)
                 or (order is None and draw is None)
             )
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
@@ -240,21 +237,6 @@ def _order_is_managed(program: Program, loader: Loader) -> bool | None:
     if any(manager.order for manager, _ in managing(program, loader)):
         return True
     return None if may_manage_order(program, loader) else False
-
-
-def _lacks_a_seed_of_torch(program: Program, loader: Loader) -> bool:
-    """Whether the programs that make a loader seed others and not torch, of which TRL502 speaks: a seed of torch
-    decides the order as well, and without one the weights differ whatever the order is.
-    """
-    if may_be_seeded(program, loader):
-        return False
-    lacking_torch = program.once(
-        "lacks a seed of torch",
-        lambda: frozenset(
-            one.block.site for one in partial_seedings(program) if any(rng == "torch" for rng, _, _ in one.missing)
-        ),
-    )
-    return any(one.site in lacking_torch for one in program.evidence_in_programs_of(loader.frame))
 
 
 def _message(loader: Loader, draw: Effect | None, *, surely: bool, is_seeded: bool) -> str:
