@@ -401,7 +401,7 @@ def test_a_call_that_one_fix_lays_out_anew_is_left_alone_by_another(write) -> No
         "def main():\n    torch.manual_seed(0)\n    loader = DataLoader(Ds(), batch_size=4, shuffle=True, num_workers=2)\n"
         "    for batch in loader:\n        print(batch)\n\n\nmain()\n"
     )
-    result = fix([write({"train.py": text})])
+    result = fix([write({"train.py": text, "requirements.txt": "torch==1.8"})])
     assert sorted(finding.code for finding in result.fixed) == ["TRL101"]
     assert (result.report.findings, result.rejected) == ((), ())
 

@@ -63,6 +63,7 @@ NO_CHANGE = {
     "bad_model_built_before_the_data": "the same for the split: a model with another layer has another one",
     "bad_argument_that_torch_refuses": "cuBLAS is not used on the CPU: both claim that the switch is on",
     "bad_form_left_before": "nothing seeds torch, whose seed the workers now follow; they no longer repeat each other",
+    "bad_name_beside_another_draw": "torch's seed decides before and after; another dropout would move the second draw",
     "bad_three_kinds_of_files": "one file system lists its files in one order: on another machine it is another",
 }
 

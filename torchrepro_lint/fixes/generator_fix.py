@@ -85,6 +85,9 @@ def _of_seeding_call(document: Document, call: cst.Call, *, keep_seeding: bool) 
     if not isinstance(func, cst.Attribute) or not isinstance(func.value, cst.Name):
         return None, "torch is not named where the generator is"
     edits: list[Edit] = [document.insertion(document.end(func.value), ".Generator()")]
+    for arg in call.args:
+        if arg.keyword is not None:  # `torch.manual_seed(seed=3)`, whose namesake takes no keyword (torch 2.13)
+            edits.append(document.replacement(document.start(arg.keyword), document.start(arg.value), ""))
     statement = document.statement(call)
     if keep_seeding:
         if not isinstance(statement, cst.SimpleStatementLine) or not _is_simple(call):
