@@ -839,3 +839,19 @@ def test_workers_beside_those_of_another_file_that_are_left(comment: str, number
     assert len(_safe(found, "TRL101")) == number
     if not number:
         assert found[0].fix.message.endswith("; no safe fix mends another one of the project (noise.py:16)")
+
+
+#: What the `__main__` block of a module does from which a program imports, and whether that program's fix is safe.
+OF_MODULES = {
+    "it trains": ("model(crop.unsqueeze(1)).sum().backward()", False),
+    "it looks": ("print(crop)", True),
+}
+
+
+@pytest.mark.parametrize(("step", "is_safe"), OF_MODULES.values(), ids=OF_MODULES)
+def test_a_loader_of_a_module_that_is_a_program_as_well(step: str, is_safe: bool, write) -> None:
+    call = 'if __name__ == "__main__":\n    run()'
+    made = "DataLoader(crops, 8, True)"
+    module = OF_CROPS.format(made=made, parameters="", seed="", step=step, call=call)
+    root = write({"pyproject.toml": "", "train.py": f"from crops import model\n{ONE_ORDER}", "crops.py": module})
+    assert _safe(_found(root), "TRL201") == ["train.py"] * is_safe

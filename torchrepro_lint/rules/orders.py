@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from torchrepro_lint.diagnostics import Location, Position
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
 from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseeded_splits
@@ -109,7 +110,7 @@ def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
         return False
     if is_seeded_before_each_pass(program, first.facts, first.scope, first.call):
         return False
-    return not (is_of_a_self_test(program, first.site) or is_run_elsewhere_alone(program, first.site))
+    return not (_only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site))
 
 
 def _draws_its_order(program: Program, loader: Loader) -> bool:
@@ -118,13 +119,20 @@ def _draws_its_order(program: Program, loader: Loader) -> bool:
     return not any(manager.order for manager, _ in managing(program, loader))
 
 
+def _only_looks(program: Program, site: Site) -> bool:
+    """Whether a place is of a self-test, in a file that trains nothing: one whose `__main__` block trains is a program,
+    though others import from it.
+    """
+    return is_of_a_self_test(program, site) and not program.project.holds(site.path, program_words("trains"))
+
+
 def _splits(program: Program) -> Iterator[Drawn]:
     for one in unseeded_splits(program, others=True):
         call = one.call
         program.ev.begin_question()
         if not _is_kept(program, call.site.path) or is_run_elsewhere_alone(program, call.site):
             continue
-        if is_of_a_self_test(program, call.site):
+        if _only_looks(program, call.site):
             continue
         if one.kind != "sampler":
             yield _at(program, call.site, "random split")
