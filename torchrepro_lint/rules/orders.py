@@ -26,12 +26,7 @@ from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.never_read import is_given_up, is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
-from torchrepro_lint.program.workers.global_draws import (
-    is_of_an_evaluation,
-    serves_an_evaluation,
-    shuffles_itself,
-    surely_shuffles,
-)
+from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation, serves_an_evaluation, shuffles_itself
 from torchrepro_lint.program.workers.managers import managing, sets_order_of
 from torchrepro_lint.program.workers.seeding import has_generator
 from torchrepro_lint.rules.loader_rule import is_only_asked_about
@@ -75,8 +70,8 @@ def whole_of(program: object) -> Whole:
     """What a project draws, whichever of its files are asked about. What cannot be told counts: a loader with
     `shuffle=shuffle`, a function that nothing calls yet.
 
-    A loader of an evaluation is one if it surely shuffles. None are programs that only evaluate or look at data,
-    whatever has an order that somebody else manages, tests, and the code of others.
+    None are the loaders of an evaluation and what only looks at data, whatever has an order that somebody else manages,
+    tests, and the code of others.
     """
     assert isinstance(program, Program)
     drawn = (*_loaders(program), *_splits(program), *_unreadable(program))
@@ -103,8 +98,7 @@ def _loaders(program: Program) -> Iterator[Drawn]:
 
 def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
     first = loaders[0]
-    drawing = [loader for loader in loaders if _draws_its_order(program, loader)]
-    if all(is_of_an_evaluation(program, loader) and not surely_shuffles(program, loader) for loader in drawing):
+    if not any(_draws_its_order(program, loader) for loader in loaders):
         return False
     if is_only_asked_about(program, first) or any(
         is_idle(program.ev, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
@@ -112,7 +106,7 @@ def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
         return False
     if stands_in_for(parents_of(program.ev, first.facts), first.call, "generator"):
         return False
-    if only_evaluates(program, first.site):
+    if all(is_of_an_evaluation(program, loader) for loader in loaders) or only_evaluates(program, first.site):
         return False
     if is_seeded_before_each_pass(program, first.facts, first.scope, first.call):
         return False
