@@ -18,11 +18,9 @@ from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.early_samples import are_drawn_unseeded, restores_the_state
 from torchrepro_lint.fixes.importable import existing_init, other_homes
 from torchrepro_lint.fixes.passed_seed import passed_seeds
-from torchrepro_lint.fixes.program_seed import several_at, torch_seed_of
+from torchrepro_lint.fixes.program_seed import seed_surroundings, several_at
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
-from torchrepro_lint.fixes.seeding_helpers import seeding_helpers
 from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
-from torchrepro_lint.fixes.text_options import may_be_several, may_be_text
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.written_at import written_at
@@ -192,20 +190,15 @@ def surroundings(program: Program, document: Document, facts: ModuleFacts, scope
     """
     again, constructor = _repetition(program, facts, scope, site)
     spans = program.parsed(facts.path)
-    return Surroundings(
-        seed=program.settings.seed,
+    return replace(
+        seed_surroundings(program, facts.path, passed_seeds(program, facts, scope)),
         again=again,
         shared=bool(again) and serves_several(program, facts, scope, site),
         several=several_at(program, facts.path, _idle_frames(program, facts.path, site)),
         of_each_item=is_of_each_item(program, facts, scope, site),
         own_turns=frozenset(spans.span(loop) for loop in turns_of_its_own(program, facts, scope, site)),
         constructor=constructor,
-        passed=passed_seeds(program, facts, scope),
         known=_known_loaders(program, document),
-        torch_seed=torch_seed_of(program, facts.path),
-        may_be_text=lambda text: may_be_text(program, facts.path, text),
-        may_be_several=lambda text: may_be_several(program, facts.path, text),
-        seeding_helpers=seeding_helpers(program),
     )
 
 

@@ -13,7 +13,7 @@ run. A constant that nobody chose is written only into programs that seed nothin
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -26,7 +26,7 @@ from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.placement import Declined
 from torchrepro_lint.fixes.rank_free import seed_of_all_ranks
-from torchrepro_lint.fixes.seed_expression import Seed, find_seed, seed_written_above, seed_written_below
+from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, find_seed, seed_written_above, seed_written_below
 from torchrepro_lint.fixes.seeding_helpers import seeding_helpers
 from torchrepro_lint.fixes.seeding_request import Surroundings
 from torchrepro_lint.fixes.text_options import as_number, may_be_several, may_be_text
@@ -141,16 +141,22 @@ def seed_around(
 
     place = place_of(program.ev, _site(program, path, at))
     passed = passed_seeds(program, place.facts, place.scope) if place is not None else ()
-    around = Surroundings(
+    around = replace(seed_surroundings(program, path, passed), by_rank=by_rank)
+    return program_seed(document, at, around, torch, of_all_ranks=of_all_ranks, of_32_bits=of_32_bits)
+
+
+def seed_surroundings(program: Program, path: Path, passed: Sequence[PassedSeed]) -> Surroundings:
+    """What is known about the seeds of the programs that run a file, wherever in it one is written. `passed`: see
+    `Surroundings`.
+    """
+    return Surroundings(
         seed=program.settings.seed,
         passed=passed,
-        by_rank=by_rank,
         torch_seed=torch_seed_of(program, path),
         may_be_text=lambda text: may_be_text(program, path, text),
         may_be_several=lambda text: may_be_several(program, path, text),
         seeding_helpers=seeding_helpers(program),
     )
-    return program_seed(document, at, around, torch, of_all_ranks=of_all_ranks, of_32_bits=of_32_bits)
 
 
 def torch_seed_of(program: Program, path: Path) -> Callable[[cst.BaseStatement], TorchSeed]:

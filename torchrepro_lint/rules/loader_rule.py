@@ -17,7 +17,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
-__all__ = ["LoaderRule", "is_only_asked_about"]
+__all__ = ["LoaderRule", "is_for_nothing"]
 
 #: Attributes that give what a loader was made with.
 _ASKED: Final = frozenset({"dataset", "batch_size"})
@@ -42,9 +42,7 @@ class LoaderRule(Rule):
     def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         for loaders in program.asked_loader_sites():
             first = loaders[0]
-            if is_only_asked_about(program, first) or any(
-                is_idle(program.ev, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
-            ):
+            if is_for_nothing(program, first):
                 continue
             finding = self.of_site(program, loaders)
             if finding is not None and is_read_unused(program, first.facts, first.call):
@@ -53,7 +51,14 @@ class LoaderRule(Rule):
                 yield self.cause_of(first, finding), finding
 
 
-def is_only_asked_about(program: Program, loader: Loader) -> bool:
+def is_for_nothing(program: Program, loader: Loader) -> bool:
+    """Whether no batch of a loader is asked for: nothing reads it, it is given up, or only asked about."""
+    return _is_only_asked_about(program, loader) or any(
+        is_idle(program.ev, loader.facts, loader.call) for is_idle in (is_never_read, is_given_up)
+    )
+
+
+def _is_only_asked_about(program: Program, loader: Loader) -> bool:
     """Whether nothing but the length, the data set or the batch size of a loader is asked for: `len(DataLoader(...))`,
     `loader.dataset`. Nothing is read of it then.
     """

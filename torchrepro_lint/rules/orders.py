@@ -23,13 +23,12 @@ from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseede
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
-from torchrepro_lint.program.running.never_read import is_given_up, is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation, serves_an_evaluation, shuffles_itself
 from torchrepro_lint.program.workers.managers import managing, sets_order_of
 from torchrepro_lint.program.workers.seeding import has_generator
-from torchrepro_lint.rules.loader_rule import is_only_asked_about
+from torchrepro_lint.rules.loader_rule import is_for_nothing
 from torchrepro_lint.source.text import split_lines
 
 if TYPE_CHECKING:
@@ -100,11 +99,7 @@ def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
     first = loaders[0]
     if not any(_draws_its_order(program, loader) for loader in loaders):
         return False
-    if is_only_asked_about(program, first) or any(
-        is_idle(program.ev, first.facts, first.call) for is_idle in (is_never_read, is_given_up)
-    ):
-        return False
-    if stands_in_for(parents_of(program.ev, first.facts), first.call, "generator"):
+    if is_for_nothing(program, first) or stands_in_for(parents_of(program.ev, first.facts), first.call, "generator"):
         return False
     if all(is_of_an_evaluation(program, loader) for loader in loaders) or only_evaluates(program, first.site):
         return False

@@ -40,7 +40,7 @@ __all__ = ["managing", "may_manage_order", "may_seed_its_dataset", "seeds_its_wo
 
 
 #: Calls of frameworks, each with its place and the modules whose run comes to it.
-_Calls: TypeAlias = "tuple[tuple[Manager, Site, frozenset[Path]], ...]"
+_Calls: TypeAlias = "Iterator[tuple[Manager, Site, frozenset[Path]]]"
 #: The argument by which the user of a framework chooses whether there is one process or several.
 _CHOOSES: Final = "strategy"
 
@@ -67,14 +67,14 @@ def managing(program: Program, loader: Loader) -> Iterator[tuple[Manager, Site]]
     """The frameworks in the loader's program that take care of loaders which they are given; in any program, where a
     framework calls the method and nothing in sight makes its object.
     """
-    yield from _managing(program, loader, _manager_calls(program))
+    yield from _managing(program, loader, _calls(program))
 
 
 def may_manage_order(program: Program, loader: Loader) -> bool:
     """Whether a framework in the loader's program gives the sampler a seed for some of the values that an argument of
     it may have: a strategy that comes from outside, unless the default of its option is none of them.
     """
-    return any(_managing(program, loader, _open_calls(program)))
+    return any(_managing(program, loader, _calls(program, surely=False)))
 
 
 def _managing(program: Program, loader: Loader, calls: _Calls) -> Iterator[tuple[Manager, Site]]:
@@ -87,7 +87,7 @@ def _managing(program: Program, loader: Loader, calls: _Calls) -> Iterator[tuple
 def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     """Whether a framework in the programs that run a scope gives the samplers which it is handed a generator."""
     above = _programs(program, facts, scope)
-    return any(manager.order and roots & above for manager, _, roots in _manager_calls(program))
+    return any(manager.order and roots & above for manager, _, roots in _calls(program))
 
 
 def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:
@@ -95,16 +95,11 @@ def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[P
     return program.runs_with(running_modules(program.ev, facts, scope) or frozenset((facts.path,)))
 
 
-def _manager_calls(program: Program) -> _Calls:
-    return tuple((manager, site, roots) for manager, site, roots, is_sure in _all_calls(program) if is_sure)
-
-
-def _open_calls(program: Program) -> _Calls:
-    return tuple((manager, site, roots) for manager, site, roots, is_sure in _all_calls(program) if not is_sure)
-
-
-def _all_calls(program: Program) -> tuple[tuple[Manager, Site, frozenset[Path], bool], ...]:
-    return program.ev.of_project("manager-calls", lambda: tuple(_find_calls(program)), ())
+def _calls(program: Program, *, surely: bool = True) -> _Calls:
+    """The calls of frameworks that surely take care of loaders, or those that do for some arguments."""
+    every: tuple[tuple[Manager, Site, frozenset[Path], bool], ...]
+    every = program.ev.of_project("manager-calls", lambda: tuple(_find_calls(program)), ())
+    return ((manager, site, roots) for manager, site, roots, is_sure in every if is_sure is surely)
 
 
 def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Path], bool]]:

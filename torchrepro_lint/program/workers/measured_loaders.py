@@ -21,6 +21,7 @@ from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
+from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -84,15 +85,11 @@ def _is_stepped_with(parents: Parents, facts: ModuleFacts, use: Node, scope: Sco
                 node = above
             case tree.Call(func=tree.Name(id=name)) if argument is not None and not passed:
                 inner = next((one for one in facts.scope.children if one.name == name), None)
-                parameter = _parameter(inner, above, argument) if inner is not None else None
-                return (
-                    inner is not None
-                    and parameter is not None
-                    and any(
-                        _is_stepped_with(parents, facts, one, inner, passed=True)
-                        for one in parents.reads_in(parameter, inner.node)
-                    )
-                )
+                if inner is None or not isinstance(inner.node, tree.FunctionDef):
+                    return False
+                parameter = receiving_parameter(inner.node, above, argument, skipped=0)
+                reads = parents.reads_in(parameter, inner.node) if parameter is not None else ()
+                return any(_is_stepped_with(parents, facts, one, inner, passed=True) for one in reads)
             case tree.For(iter=iterated) if node is iterated:
                 return any(
                     is_step(one) and called_name(one.func) != "backward"
@@ -102,17 +99,6 @@ def _is_stepped_with(parents: Parents, facts: ModuleFacts, use: Node, scope: Sco
             case _:
                 return False
     return False
-
-
-def _parameter(function: Scope, call: tree.Call, argument: tree.Arg) -> str | None:
-    """The name of the parameter that gets an argument; None where that cannot be told."""
-    if argument.keyword is not None or not isinstance(function.node, tree.FunctionDef):
-        return argument.keyword
-    at = next(at for at, one in enumerate(call.args) if one is argument)
-    params = function.node.params
-    if any(one.star for one in call.args[:at]) or at >= len(params):
-        return None
-    return params[at].name
 
 
 def _under_key(

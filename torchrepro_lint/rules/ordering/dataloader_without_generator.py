@@ -198,12 +198,14 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             if not shuffles and brings_a_sampler(loader) and may_be_seeded(program, loader):
                 continue
-            order = _order_is_managed(program, loader)
-            if order is not False and draw is None:
-                draw = first_draw(program, loader)  # the order is another's affair, at least for some strategies
-            if any(manager.order and manager.workers for manager, _ in managing(program, loader)):
+            # Frameworks that give the sampler a seed; where none does, one may by a strategy that comes from outside.
+            managed = [manager for manager, _ in managing(program, loader) if manager.order]
+            if any(manager.workers for manager in managed):
                 continue
-            if order is True and draw is None:
+            is_open = not managed and may_manage_order(program, loader)
+            if (managed or is_open) and draw is None:
+                draw = first_draw(program, loader)
+            if managed and draw is None:
                 continue
             if stands_in_for(parents_of(program.ev, loader.facts), loader.call, "generator"):
                 continue
@@ -226,17 +228,10 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 or only_evaluates(program, loader.site)
                 or is_seeded_before_each_pass(program, loader.facts, loader.scope, loader.call)
                 or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
-                or (order is None and draw is None)
+                or (is_open and draw is None)
             )
             return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         return None
-
-
-def _order_is_managed(program: Program, loader: Loader) -> bool | None:
-    """Whether a framework gives the sampler a seed; None where one does for some strategies, and which is open."""
-    if any(manager.order for manager, _ in managing(program, loader)):
-        return True
-    return None if may_manage_order(program, loader) else False
 
 
 def _message(loader: Loader, draw: Effect | None, *, surely: bool, is_seeded: bool) -> str:
