@@ -28,6 +28,7 @@ ELSEWHERE = {
     "evaluation/memory.py:MAX_STEPS": "test_budget.py, test_memory.py",
     "evaluation/memory.py:MAX_STEPS_TWICE": "test_memory.py: how much work is done again",
     "evaluation/memory.py:MAX_ANEW": "test_memory.py: how much work is done again",
+    "evaluation/memory.py:MAX_BEGUN_AGAIN": "test_memory.py: how much work is done again",
     "evaluation/memory.py:MAX_KEPT": "test_memory.py: how many answers are kept",
     "evaluation/arithmetic.py:MAX_BITS": "test_value_sizes.py",
     "evaluation/arithmetic.py:MAX_TEXT": "test_value_sizes.py",

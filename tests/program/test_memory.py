@@ -10,6 +10,7 @@ from program.asking import named, program_of, shown
 
 from torchrepro_lint.program.evaluation.memory import (
     MAX_ANEW,
+    MAX_BEGUN_AGAIN,
     MAX_CALLERS,
     MAX_NESTED_QUESTIONS,
     MAX_STEPS,
@@ -217,6 +218,30 @@ def test_what_a_question_left_unknown_when_it_ran_out_of_its_budget_the_next_one
     memory.begin_question()
     assert memory.remembered("last", lambda: "found", "again", "unknown") == "found"
     assert memory.remembered("crowd", crowd, "again") == "found"
+
+
+def test_a_question_that_ran_out_of_its_budget_is_begun_again() -> None:
+    memory = Memory()
+
+    def crowd() -> str:
+        for number in range(MAX_STEPS + 1):
+            memory.remembered(("one of many", number), lambda: 0, 0)
+        return memory.remembered("last", lambda: "found", "again", "unknown")
+
+    memory.begin_question()
+    assert memory.to_the_end(lambda: memory.remembered("crowd", crowd, "again")) == "found"
+
+
+def test_a_question_that_runs_out_of_every_budget_is_begun_again_a_few_times() -> None:
+    memory, begun = Memory(), list[None]()
+
+    def endless() -> str:
+        begun.append(None)
+        memory.steps = MAX_STEPS + 1
+        return "unknown"
+
+    assert memory.to_the_end(endless) == "unknown"
+    assert len(begun) == 1 + MAX_BEGUN_AGAIN
 
 
 def test_a_table_of_the_project_is_made_once_though_an_entry_hangs_on_a_limit() -> None:

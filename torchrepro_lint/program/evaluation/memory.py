@@ -34,6 +34,9 @@ MAX_ROUNDS: Final = 3
 MAX_STEPS_TWICE: Final = 2_000
 MAX_ANEW: Final = 2
 
+#: How often a question is begun again that ran out of its budget; see `Memory.to_the_end`.
+MAX_BEGUN_AGAIN: Final = 2
+
 #: How deep a function is followed that calls itself with ever new arguments; see `Memory.inside`.
 MAX_RECURSION: Final = 8
 
@@ -117,6 +120,18 @@ class Memory:
     def exhausted(self) -> bool:
         """Whether the present question ran out of its budget, so that some answers were left unknown."""
         return self.steps > MAX_STEPS
+
+    def to_the_end(self, ask: Callable[[], Answer]) -> Answer:
+        """What a question gives that is begun again, on top of all that it found, where it runs out of its budget: so
+        that its answer does not hang on what others have found before.
+        """
+        answer = ask()
+        for _ in range(MAX_BEGUN_AGAIN):
+            if not self.exhausted:
+                break
+            self.begin_question()
+            answer = ask()
+        return answer
 
     @property
     def lacks(self) -> bool:

@@ -81,25 +81,34 @@ def _function(program: Program, group: list[KnownCall]) -> LastingDropout | None
     if given is None and not row.rate_if_missing:
         return None
     if given is not None and (
-        _is_zero(group, row.rate) or any(follows_mode(program.ev, given, one.frame) for one in group)
+        _is_zero(group, row.rate) or program.ev.to_the_end(lambda: _follows_mode(program, group, given))
     ):
         return None
     return LastingDropout(first, "rate" if row.mode is None else "mode", row, _is_in_a_module(program, first))
 
 
+def _follows_mode(program: Program, group: list[KnownCall], given: tree.Expr) -> bool:
+    return any(follows_mode(program.ev, given, one.frame) for one in group)
+
+
 def _is_zero(group: list[KnownCall], rate: Parameter) -> bool:
-    """Whether nothing is known that a probability may be, but 0. What a layer holds is that of all networks that are
-    made with it, so each of these has to be known.
+    """Whether a probability is 0 by all that is given for it. What nothing in the project names, as where a network is
+    made with settings from outside, leaves it at that; an option of the program does not.
     """
     given = [argument(one.arguments, rate.name, rate.position)[1] for one in group]
     known = [value.value for values in given for value in values if isinstance(value, Constant)]
-    if any(UNKNOWN in values and any(map(_is_held, values)) for values in given):
+    if any(_is_named(value) for values in given for value in values):
         return False
     return bool(known) and not any(known)
 
 
-def _is_held(value: Value) -> bool:
-    return isinstance(value, MemberOf) and isinstance(value.receiver, ExternalObject)
+def _is_named(value: Value) -> bool:
+    """Whether a value is one that the text names and that is not known, as an option is. What a layer holds, `drop.p`,
+    comes beside what the layer was given.
+    """
+    if isinstance(value, MemberOf) and isinstance(value.receiver, ExternalObject):
+        return value.receiver.name not in known_calls("dropout_layers")
+    return value is not UNKNOWN and not isinstance(value, Constant)
 
 
 def _layer(program: Program, group: list[KnownCall]) -> LastingDropout | None:

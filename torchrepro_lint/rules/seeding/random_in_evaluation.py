@@ -71,7 +71,7 @@ Not reported
       Tacotron 2, perturbations, augmentations.
     - A script that trains nothing and puts the model into training mode itself (`model.train()`).
     - Calls under an `if` that asks for the mode, and probabilities that depend on it or are 0,
-      also those that a layer holds (`self.drop.p`), where all networks of the program have 0 there.
+      also those that a layer holds (`self.drop.p`), where nothing in the project gives another than 0.
     - Further calls in a function: the trace of the first names them, its fix is made at each, and the `strict` profile
       reports each.
     - Functions that take a training step themselves, and classes that no program in sight uses.
