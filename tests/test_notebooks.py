@@ -24,7 +24,7 @@ for epoch in range(3):
 
 @pytest.fixture
 def folder(write, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = write({"torchrepro-lint.toml": "", FILE: notebook(*PROGRAM)})
+    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', FILE: notebook(*PROGRAM)})
     monkeypatch.chdir(root)
     monkeypatch.setenv("NO_COLOR", "1")
     return root

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from torchrepro_lint.commands.explain import explain
-from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.engine import check
 
 _PROGRAM = """\
@@ -60,6 +60,42 @@ def test_severity_and_message(write, requirements: str, seed: str, severity: Sev
     assert finding.severity is severity
     assert all(word in finding.message for word in words)
     assert ("`target-torch`" in finding.message) is ("`target-torch`" in words)
+
+
+_SAFE, _UNSAFE = Applicability.SAFE, Applicability.UNSAFE
+_SEEDED = "torch.manual_seed(0)"
+
+
+@pytest.mark.parametrize(
+    ("requirements", "seed", "expected"),
+    [
+        ("torch==1.8.1", "", _SAFE),
+        ("torch<1.9", "", _SAFE),
+        ("torch>=1.7", "", _SAFE),
+        ("torch", "", _UNSAFE),
+        ("", "", _UNSAFE),
+        ("", "np.random.seed(0)", _UNSAFE),
+        ("torchvision>=0.8", "", _UNSAFE),
+        ("torch>=1.9", "", None),
+        ("torch>=2.1", "np.random.seed(0)", _UNSAFE),
+    ],
+)
+def test_the_function_alone_is_safe_where_torch_may_be_older(
+    write, requirements: str, seed: str, expected: Applicability | None
+) -> None:
+    """Later versions seed NumPy in the workers themselves: the function would change nothing."""
+    (finding,) = found(write, seed, requirements)
+    assert (finding.fix and finding.fix.applicability) == expected
+
+
+@pytest.mark.parametrize("requirements", ["", "torch==1.8.1", "torch>=1.7"])
+def test_a_generator_beside_the_function_is_a_gain_with_any_torch(write, requirements: str) -> None:
+    text = _PROGRAM.format(seed=_SEEDED).replace("num_workers=2", "shuffle=True, num_workers=2")
+    root = write({"torchrepro-lint.toml": "", "train.py": text, "requirements.txt": requirements})
+    (finding,) = check([root], {"select": ("TRL101",)}).findings
+    assert finding.fix is not None
+    assert "generator" in finding.fix.message
+    assert finding.fix.applicability is _SAFE
 
 
 def test_nothing_is_said_where_torch_reseeds_the_workers(write) -> None:

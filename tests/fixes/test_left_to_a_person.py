@@ -637,7 +637,8 @@ def test_workers_of_an_evaluation_are_left_alone(write) -> None:
     loads = EVALUATES.replace("    print(*DataLoader(", "    test_loader = DataLoader(").replace(
         "2))", "2)\n    print(*test_loader)"
     )
-    root = write({"pyproject.toml": "", "train.py": EVALUATES, "evaluate.py": EVALUATES, "transcribe.py": loads})
+    files = {"train.py": EVALUATES, "evaluate.py": EVALUATES, "transcribe.py": loads}
+    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', **files})
     found = check([root], {"select": ("TRL101",)}).findings
     assert len(found) == 3
     safe = [one.location.path.name for one in found if one.fix and one.fix.applicability is Applicability.SAFE]
