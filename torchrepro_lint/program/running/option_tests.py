@@ -9,16 +9,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final, TypeAlias
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.command_line import is_assigned, is_parsed
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.inner_tests import tests_inside
 from torchrepro_lint.program.evaluation.narrowing import parts_of_test
 from torchrepro_lint.program.evaluation.values import ExternalObject, MemberOf, Site
 from torchrepro_lint.program.running.callers import all_calls, contexts
-from torchrepro_lint.program.running.guards import guards, left_before, place_of
+from torchrepro_lint.program.running.guards import Place, guards, left_before, place_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -27,8 +30,9 @@ __all__ = ["Asked", "asked_at", "asked_by_all_callers", "asked_by_callers", "ask
 
 #: A constant, told apart from those that only equal it: `1` and `True`.
 _Said: TypeAlias = tuple[type, object]
-#: An option, the constants of which it is asked to be one (None: whether it is true), and whether that holds.
-Asked: TypeAlias = tuple[MemberOf, frozenset[_Said] | None, bool]
+#: An option, the constants of which it is asked to be one (None: whether it is true), and whether that holds. The
+#: option is that of a parser, or what is written: `args.mode`.
+Asked: TypeAlias = tuple[MemberOf | str, frozenset[_Said] | None, bool]
 _NONE: Final[frozenset[Asked]] = frozenset()
 
 
@@ -54,16 +58,22 @@ def asked_by_all_callers(ev: Evaluator, facts: ModuleFacts, scope: Scope, number
 
 
 def asked_on_the_way(ev: Evaluator, sites: Iterable[Site]) -> frozenset[Asked]:
-    """What they say for each of the places that a run comes through one after the other."""
+    """What they say for each of the places that a run comes through one after the other; what is written alike on that
+    way, `self.args.mode` and `args.mode`, is one option, unless a file on the way assigns it.
+    """
     places = [place for site in sites if (place := place_of(ev, site)) is not None]
-    return _NONE.union(*(asked_by_all_callers(ev, one.facts, one.scope, one.site.number) for one in places))
+    files = {one.facts.path: one.facts for one in places}.values()
+    written = (one for place in places for one in _asked_as_written(ev, place))
+    kept = (one for one in written if not any(is_assigned(file, last_part(one[0])) for file in files))
+    asked = (asked_by_all_callers(ev, one.facts, one.scope, one.site.number) for one in places)
+    return frozenset(kept).union(*asked)
 
 
 def contradict(asked: Iterable[Asked]) -> bool:
     """Whether an option would have two values where all of this holds in one run."""
-    true: dict[MemberOf, bool] = {}
-    left: dict[MemberOf, frozenset[_Said]] = {}
-    never: dict[MemberOf, set[_Said]] = {}
+    true: dict[MemberOf | str, bool] = {}
+    left: dict[MemberOf | str, frozenset[_Said]] = {}
+    never: dict[MemberOf | str, set[_Said]] = {}
     for option, said, holds in asked:
         if said is None:
             if true.setdefault(option, holds) is not holds:
@@ -79,22 +89,33 @@ def _asked(ev: Evaluator, site: Site, frame: Frame) -> Iterator[Asked]:
     place = place_of(ev, site)
     if place is None or place.scope is not frame.scope:
         return
+    for subject, said, holds in _tests(ev, place):
+        if (option := _option(ev, subject, frame)) is not None:
+            yield option, said, holds
+
+
+def _asked_as_written(ev: Evaluator, place: Place) -> Iterator[tuple[str, frozenset[_Said] | None, bool]]:
+    """What the tests on the way to a place say of options, by the names in them alone."""
+    for subject, said, holds in _tests(ev, place):
+        *_, owner, name = ("", "", *(dotted_name(subject) or "").split("."))
+        if function_words("holds_arguments").fullmatch(owner):
+            yield f"{owner}.{name}", said, holds
+
+
+def _tests(ev: Evaluator, place: Place) -> Iterator[tuple[tree.Expr, frozenset[_Said] | None, bool]]:
+    """Names and attributes that are tested on the way to a place, of which constants each is asked to be one (None:
+    whether it is true), and whether that holds there.
+    """
     for guard in (*guards(ev, place), *left_before(place)):
         for test, holds in parts_of_test(guard.test, guard.holds):
-            said: frozenset[_Said] | None = None
             match test:
                 case tree.Name() | tree.Attribute() as subject:
-                    pass
+                    yield subject, None, holds
                 case tree.Compare(left=subject, ops=("==" | "!=" as op,), comparators=(tree.Const() as other,)):
-                    said, holds = _said((other,)), holds is (op == "==")
+                    yield subject, _said((other,)), holds is (op == "==")
                 case tree.Compare(left=subject, ops=("in" | "not in" as op,), comparators=(tree.Display() as several,)):
-                    if not all(isinstance(one, tree.Const) for one in several.items):
-                        continue
-                    said, holds = _said(several.items), holds is (op == "in")
-                case _:
-                    continue
-            if (option := _option(ev, subject, frame)) is not None:
-                yield option, said, holds
+                    if all(isinstance(one, tree.Const) for one in several.items):
+                        yield subject, _said(several.items), holds is (op == "in")
 
 
 def _said(constants: Iterable[tree.Expr]) -> frozenset[_Said]:
