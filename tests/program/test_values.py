@@ -315,6 +315,28 @@ def test_changes_whose_arguments_are_not_all_seen(tmp_path: Path, change: str, r
     assert named(program_of(tmp_path, f"{change}\nx = {read}\n"), "x") == expected
 
 
+@pytest.mark.parametrize(
+    ("container", "expected"),
+    [
+        ("['a', 'b']", "1"),
+        ("['b', other()]", "1 | 2"),
+        ("['a' if c else 'b']", "1 | 2"),
+        ("['a' if c else 'a']", "1"),
+        ("[['a'], ['b']]", "2"),
+        ("[['a'], other()]", "1 | 2"),
+        ("[k + ['b'] for k in keys]", "2"),
+        ("[k for k in keys] + ['a' for k in keys]", "1"),
+        ("['a' for k in other()]", "1 | 2"),
+        ("['b' for k in keys]", "2"),
+        ("[{'a': 1}]", "2"),
+        ("[dict]", "1 | 2"),
+    ],
+)
+def test_membership(tmp_path: Path, container: str, expected: str) -> None:
+    program = program_of(tmp_path, f"keys = [['a'], ['c']]\nL = {container}\nx = 1 if 'a' in L else 2\n")
+    assert named(program, "x") == expected
+
+
 _REGISTRIES = {
     "function": ("R = {}\ndef add(c):\n    R[c.__name__] = c\n    return c\n", "add", "R[key()]"),
     "list": ("R = []\ndef add(c):\n    R.append(c)\n    return c\n", "add", "R[key()]"),

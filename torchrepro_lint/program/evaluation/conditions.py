@@ -195,19 +195,22 @@ def _contains(item: Constant, container: Value) -> bool | None:
         if entry is not None and entry[1]:
             return True
         return None if container.open or entry is not None else False
-    if isinstance(container, SequenceValue) and container.items is not None:
-        certain = True
-        for values in container.items:
-            if len(values) != 1:
-                certain = False
-                continue
-            (value,) = values
-            if not isinstance(value, Constant):
-                certain = False
-            elif value.value == item.value:
-                return True
-        return False if certain else None
-    return None
+    if not isinstance(container, SequenceValue):
+        return None
+    if any(_may_only_equal(item, values) for values in container.items or ()):
+        return True
+    return None if any(_may_equal(item, value) for value in container.elements()) else False
+
+
+def _may_only_equal(item: Constant, values: Values) -> bool:
+    return all(isinstance(value, Constant) and value.value == item.value for value in values) and bool(values)
+
+
+def _may_equal(item: Constant, value: Value) -> bool:
+    """Whether an element may be a constant: a list or dict in a list is none, whatever it holds."""
+    if isinstance(value, Constant):
+        return value.value == item.value
+    return not isinstance(value, (ClassValue, DictValue, FunctionValue, ModuleValue, SequenceValue))
 
 
 MAX_ARMS = 100
