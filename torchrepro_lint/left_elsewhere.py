@@ -3,7 +3,8 @@ would get a generator, and the next one goes on to draw its order from torch's g
 another script. Whoever merges the fix takes the project for done.
 
 So a fix of an order is safe where no other order is left, after all safe fixes; that of a split, where no other split
-is; and that of workers, where the same rule finds no other loader that no safe fix mends.
+is; and that of workers, where the same rule finds no other loader that no safe fix mends,
+which in its file may be one of an evaluation.
 """
 
 from __future__ import annotations
@@ -72,8 +73,7 @@ def without_safe_parts(findings: Sequence[Finding], checks: Checks, root: Path) 
         one
         for one in checks.told
         if one.code in _OF_ONE_KIND
-        and not _is_safe(one)
-        and one.left_to_strict is None  # workers of an evaluation, and what nothing runs, are not compared
+        and (not _is_safe(one) or checks.is_left_to_strict(one))
         and one.location.path in checks.kept
     ]
     return [
@@ -90,7 +90,9 @@ def _beside(
             if (one.what == _SPLIT) == is_split and one is not own and _counts_beside(own, one):
                 return _unsafe(finding, f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG")
     for other in of_one_kind:
-        if other.code == finding.code:
+        # Workers of an evaluation, and what nothing runs, are compared with those of their own file alone.
+        is_near = other.left_to_strict is None or other.location.path == finding.location.path
+        if other.code == finding.code and other.location != finding.location and is_near:
             return _unsafe(finding, f"no safe fix mends another one of the project ({_said_of(other.location, root)})")
     return finding
 

@@ -63,6 +63,8 @@ _NUMBERED: Final = re.compile(
 )
 #: Folders of results: a program there that a folder above holds by the same name is the record of what made them.
 _OF_RUNS: Final = re.compile(r"(?:runs?|results?|outputs?|logs?)(?:[-_].+)?", re.IGNORECASE)
+#: Folders in which each run of a program keeps a copy of the files that it was run with, in a folder of its own.
+_SNAPSHOTS: Final = re.compile(r"snapshots?", re.IGNORECASE)
 #: How many of them hold a file of one name, at least, that are taken for a record of experiments.
 _MANY_FOLDERS: Final = 4
 #: What an archive of a release adds to the name of a library.
@@ -133,8 +135,11 @@ def shows_or_measures(program: Program, path: Path) -> bool:
 
 def is_one_of_many(program: Program, path: Path) -> bool:
     """Whether a file lies in one of several numbered folders that each hold a file of its name, or in one of results
-    below a folder that holds such a file: they keep what experiments were run with.
+    below a folder that holds such a file: they keep what experiments were run with. So does a folder of snapshots that
+    has a copy of a file of the project: `snapshot/first/lib/utils.py` of `lib/utils.py`.
     """
+    if _is_of_a_snapshot(program, path):
+        return True
     if any(map(_OF_RUNS.fullmatch, _folders(program, path))):
         named = program.once("files by name", lambda: _files_by_name(program))[path.name]
         if any(one != path and one.parent in path.parents for one in named):
@@ -145,6 +150,18 @@ def is_one_of_many(program: Program, path: Path) -> bool:
     alike = (one for one in files if one.name == path.name and one.parent.parent == path.parent.parent)
     folders = (one for one in alike if _NUMBERED.fullmatch(one.parent.name) is not None)
     return len(list(islice(folders, _MANY_FOLDERS))) == _MANY_FOLDERS
+
+
+def _is_of_a_snapshot(program: Program, path: Path) -> bool:
+    """Whether a file below a folder of snapshots has the name, and the folders, of one beside that folder."""
+    if not path.is_relative_to(program.root):
+        return False
+    parts = path.relative_to(program.root).parts
+    found = next((at for at, one in enumerate(parts[:-1]) if _SNAPSHOTS.fullmatch(one)), None)
+    if found is None:
+        return False
+    around, below = program.root.joinpath(*parts[:found]), parts[found + 1 :]
+    return any(around.joinpath(*below[start:]) in program.project.files for start in range(len(below)))
 
 
 def is_no_longer_used(program: Program, path: Path) -> bool:

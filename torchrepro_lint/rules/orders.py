@@ -25,7 +25,12 @@ from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhe
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
-from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation, serves_an_evaluation, shuffles_itself
+from torchrepro_lint.program.workers.global_draws import (
+    is_of_an_evaluation,
+    serves_an_evaluation,
+    shuffles_itself,
+    surely_shuffles,
+)
 from torchrepro_lint.program.workers.managers import managing, sets_order_of
 from torchrepro_lint.program.workers.seeding import has_generator
 from torchrepro_lint.rules.loader_rule import is_for_nothing
@@ -69,8 +74,8 @@ def whole_of(program: object) -> Whole:
     """What a project draws, whichever of its files are asked about. What cannot be told counts: a loader with
     `shuffle=shuffle`, a function that nothing calls yet.
 
-    None are the loaders of an evaluation and what only looks at data, whatever has an order that somebody else manages,
-    tests, and the code of others.
+    A loader of an evaluation is one if it surely shuffles. None are programs that only evaluate or look at data,
+    whatever has an order that somebody else manages, tests, and the code of others.
     """
     assert isinstance(program, Program)
     drawn = (*_loaders(program), *_splits(program), *_unreadable(program))
@@ -97,11 +102,12 @@ def _loaders(program: Program) -> Iterator[Drawn]:
 
 def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
     first = loaders[0]
-    if not any(_draws_its_order(program, loader) for loader in loaders):
+    drawing = [loader for loader in loaders if _draws_its_order(program, loader)]
+    if all(is_of_an_evaluation(program, loader) and not surely_shuffles(program, loader) for loader in drawing):
         return False
     if is_for_nothing(program, first) or stands_in_for(parents_of(program.ev, first.facts), first.call, "generator"):
         return False
-    if all(is_of_an_evaluation(program, loader) for loader in loaders) or only_evaluates(program, first.site):
+    if only_evaluates(program, first.site):
         return False
     if is_seeded_before_each_pass(program, first.facts, first.scope, first.call):
         return False

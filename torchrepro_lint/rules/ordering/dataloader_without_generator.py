@@ -67,8 +67,8 @@ Fix safety
     Unsafe as well is what is right and has to be read all the same:
     - Another loader or sampler of the project goes on to draw its order from torch's global generator, since no safe
       fix gives it one: whoever merges the fix would take the project for done. `shuffle=shuffle` counts, and so do
-      other scripts and functions that nothing calls yet. Loaders of an evaluation, tests and copied code do not, nor
-      what was put aside, unless it is in the same words.
+      other scripts and functions that nothing calls yet, and a loader of an evaluation that surely shuffles. Programs
+      that only evaluate, tests and copied code do not, nor what was put aside, unless it is in the same words.
     - The author has commented such an argument out: `shuffle=True)  # , generator=g)`.
     - The generators of two loaders under one name would differ in a number.
     - Another function of the file makes a loader in the same words, which no safe fix gives a generator.
