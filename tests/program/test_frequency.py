@@ -91,6 +91,51 @@ CASES = {
             fit(model)
         """,
     ),
+    "a loader and an optimizer in each turn for one network from before": (
+        "again",
+        """
+        model = nn.Linear(1, 1)
+        for number, part in enumerate([data, data[1:]]):
+            loader = DataLoader(part)  # HERE
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in loader:
+                optimizer.step()
+        """,
+    ),
+    "a network, a loader and an optimizer in each turn": (
+        "once",
+        """
+        for number, part in enumerate([data, data[1:]]):
+            model = nn.Linear(1, 1)
+            loader = DataLoader(part)  # HERE
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in loader:
+                optimizer.step()
+        """,
+    ),
+    "a network from before that begins anew in each turn": (
+        "once",
+        """
+        model = nn.Linear(1, 1)
+        for number, part in enumerate([data, data[1:]]):
+            model.reset_parameters()
+            loader = DataLoader(part)  # HERE
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in loader:
+                optimizer.step()
+        """,
+    ),
+    "an optimizer in each fold for one network from before": (
+        "once",
+        """
+        model = nn.Linear(1, 1)
+        for fold in range(3):
+            loader = DataLoader(data)  # HERE
+            optimizer = torch.optim.SGD(model.parameters(), 0.1)
+            for batch in loader:
+                optimizer.step()
+        """,
+    ),
     "a network and its optimizer in each turn": (
         "once",
         """
