@@ -281,7 +281,7 @@ def _reads_unsorted(
     parents = parents_of(program.ev, facts)
     found: list[tree.Attribute] = []
     for use in parents.attributes_in(name, cls):
-        if use is target or not isinstance(use.value, tree.Name):
+        if use is target or not isinstance(use.value, tree.Name) or _is_of_an_argument(program, facts, use.value):
             continue
         if sorts(parents, use) or _is_replaced_by_sorted(parents, use):
             if _leaves_ties(program, facts, parents, use):
@@ -290,6 +290,14 @@ def _reads_unsorted(
         if not _is_target(parents, use):
             found.append(use)
     return found
+
+
+def _is_of_an_argument(program: Program, facts: ModuleFacts, owner: tree.Name) -> bool:
+    """Whether a name is what a function is given beside its own object: `dataset.names` is not `self.names`."""
+    home = scope_around(program, facts, owner).binder(owner.id)
+    if home is None or home.self_name == owner.id:
+        return False
+    return all(one.kind == "param" for one in home.bindings[owner.id])
 
 
 def project_bases(
