@@ -121,15 +121,15 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
                     for name in _called(program, call, frame):
                         for manager in managers(name):
                             verdicts = [condition_holds(c, arguments) for c in manager.when]
-                            is_open = False not in verdicts and _is_chosen_outside(ev, manager, call, arguments)
+                            is_open = False not in verdicts and _is_chosen_outside(ev, manager, arguments)
                             if all(verdicts) or is_open:
                                 roots = running_modules(ev, facts, scope)
                                 yield manager, ev.site(call, frame), roots, all(verdicts)
 
 
-def _is_chosen_outside(ev: Evaluator, manager: Manager, call: tree.Call, arguments: Arguments) -> bool:
+def _is_chosen_outside(ev: Evaluator, manager: Manager, arguments: Arguments) -> bool:
     """Whether a call is given the argument that decides over the order, and what that is comes from outside."""
-    if not manager.order or not any(arg.keyword == _CHOOSES for arg in call.args):
+    if not manager.order or not any(name == _CHOOSES for name, _, _ in arguments.keywords):
         return False
     condition = next((one for one in manager.when if one.parameter == _CHOOSES), None)
     if condition is None or condition_holds(condition, arguments) is not None:
