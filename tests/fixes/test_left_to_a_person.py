@@ -645,7 +645,14 @@ def test_workers_of_an_evaluation_are_left_alone(write) -> None:
     assert safe == ["train.py"]
 
 
-@pytest.mark.parametrize("seed", ["np.random.seed(3)", "if torch.cuda.is_available:\n    np.random.seed(3)"])
+@pytest.mark.parametrize(
+    "seed",
+    [
+        "np.random.seed(3)",
+        "if torch.cuda.is_available:\n    np.random.seed(3)",
+        "number = 3\nnp.random.seed(number)",
+    ],
+)
 def test_a_seed_that_its_comment_gives_to_a_split_is_left_alone(seed: str, write) -> None:
     text = f"""\
 import numpy as np

@@ -81,5 +81,36 @@ def test_the_files_of_a_folder_that_is_taken_by_its_position(above: str, expecte
     assert [one.fix.applicability if one.fix is not None else None for one in found] == [expected]
 
 
+LATER = {
+    "under a test": ("if in_order:\n        names = sorted(names)", Applicability.UNSAFE),
+    "not at all": ("if in_order:\n        names = names[:4]", Applicability.SAFE),
+    "in another way": ("if in_order:\n        names = sorted(names)\n        print(names)", Applicability.SAFE),
+    "others": ("if in_order:\n        others = sorted(in_order)", Applicability.SAFE),
+}
+
+
+@pytest.mark.parametrize(("later", "expected"), LATER.values(), ids=LATER)
+def test_a_listing_that_is_sorted_later_on_some_ways(later: str, expected: Applicability, write) -> None:
+    text = f"""\
+import os
+import random
+
+random.seed(0)
+
+
+def read(folder, in_order=()):
+    names = os.listdir(folder)
+    {later}
+    return names
+
+
+names = read("images")
+random.shuffle(names)
+print(names)
+"""
+    found = [one for one in check([write({"read.py": text})]).findings if one.code == "TRL207"]
+    assert [one.fix.applicability if one.fix is not None else None for one in found] == [expected]
+
+
 def _line(root: Path, one: Finding) -> str:
     return (root / "read.py").read_text().splitlines()[one.location.start.row - 1]

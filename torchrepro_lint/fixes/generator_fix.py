@@ -12,6 +12,7 @@ from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.placement import Declined
 from torchrepro_lint.fixes.program_seed import seed_around
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -37,7 +38,19 @@ def seed_generator_fix(program: Program, made: Site, *, of_all_ranks: bool) -> P
     if isinstance(seed, Declined):
         return None, seed.reason
     edit = document.insertion(document.end(call), f".manual_seed({seed.text})")
-    return Fix(seed.applicability, f"Seed it with {seed.text}", (*planner.edits(), edit)), None
+    applicability = Applicability.UNSAFE if _wants_its_own_numbers(document, call) else seed.applicability
+    return Fix(applicability, f"Seed it with {seed.text}", (*planner.edits(), edit)), None
+
+
+def _wants_its_own_numbers(document: Document, call: cst.Call) -> bool:
+    """Whether a generator is to give the same numbers whatever the program's seed is: one with a number, as if that
+    were its seed (`torch.Generator(0)`), or one that is made where a seed is asked for (`if set_masking_seed:`).
+    """
+    if any(isinstance(argument.value, cst.Integer) for argument in call.args):
+        return True
+    tests = [outer.test for outer in document.ancestors(call) if isinstance(outer, cst.If | cst.IfExp)]
+    asked = (name.value for test in tests for name in document.nodes(cst.Name, test))
+    return any(map(function_words("is_a_seed").search, asked))
 
 
 def seed_with_number_fix(program: Program, seeding: Site) -> Planned:

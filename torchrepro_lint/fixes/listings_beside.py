@@ -17,7 +17,7 @@ from torchrepro_lint.dotted import last_part, last_parts
 from torchrepro_lint.fixes.document import Document, dotted_name
 from torchrepro_lint.knowledge.ordering import ordering_names
 
-__all__ = ["keeps_order", "leaves_another_listing", "list_around", "listing_words"]
+__all__ = ["is_sorted_if_asked", "keeps_order", "leaves_another_listing", "list_around", "listing_words"]
 
 
 @cache
@@ -91,6 +91,22 @@ def keeps_order(document: Document, call: cst.Call) -> bool:
         case cst.For():
             filled = re.findall(r"([\w.]+)\.append\(", document.text_of(outer.body))
             return any(not _is_sorted_below(document, call, [name]) for name in filled)
+    return False
+
+
+def is_sorted_if_asked(document: Document, node: cst.BaseExpression) -> bool:
+    """Whether an `if` below a listing does nothing but sort what has its name, and so says on which ways the order
+    counts: `if is_sort: names = sorted(names)`.
+    """
+    outer, function = document.parent(node), document.function(node)
+    if not isinstance(outer, cst.Assign):
+        return False
+    names = _names(document, outer)
+    for one in document.nodes(cst.If, function):
+        if one.orelse is None and document.start(one) > document.end(node) and len(one.body.body) == 1:
+            line = document.text_of(one.body.body[0])
+            if any(re.match(rf"{re.escape(name)}(?: = sorted\({re.escape(name)}\b|\.sort\()", line) for name in names):
+                return True
     return False
 
 

@@ -152,7 +152,7 @@ def _lines_beside(
     text = document.text_of(seed)
     given = [as_number(text) if is_text and rng == "numpy" else text for rng in missing]
     lines = [seeding_lines(planner, [rng], one, at=statement)[0] for rng, one in zip(missing, given, strict=True)]
-    if "torch" in missing and not _is_tested_around(document, statement, text):
+    if "torch" in missing and not _is_tested_around(document, statement, seed):
         if may_lack or may_be_none(document, text, statement):
             place = only_gpu if only_gpu is not None else statement
             inner = document.indentation(document.start(place)) + document.indent_unit(place)
@@ -174,10 +174,19 @@ def _is_said_to_be_none(document: Document, seed: str) -> bool:
     return re.search(rf"\b{name}\b[^\n]*(?:#|help=)[^\n]*\bNone\b", document.text) is not None
 
 
-def _is_tested_around(document: Document, statement: cst.BaseStatement, seed: str) -> bool:
-    """Whether a statement is in an arm of an `if` that asks for the seed."""
+def _is_tested_around(document: Document, statement: cst.BaseStatement, seed: cst.BaseExpression) -> bool:
+    """Whether a statement is in an arm of an `if` that asks for the seed: by `args.seed`, not by `args.seed_all`."""
     tests = (outer.test for outer in document.ancestors(statement) if isinstance(outer, cst.If))
-    return any(seed in document.text_of(test) for test in tests)
+    parts = (part for test in tests for part in document.nodes(type(seed), test))
+    return any(part.deep_equals(seed) and not _is_the_name_of_a_part(document, part) for part in parts)
+
+
+def _is_the_name_of_a_part(document: Document, node: cst.CSTNode) -> bool:
+    """Whether a name is that of an attribute or of an argument: `seed` in `args.seed` and in `ask(seed=1)`."""
+    match document.parent(node):
+        case cst.Attribute(attr=name) | cst.Arg(keyword=name):
+            return name is node
+    return False
 
 
 def _has_another_seed(program: Program, block: Evidence) -> bool:
@@ -192,9 +201,16 @@ def _has_another_seed(program: Program, block: Evidence) -> bool:
 
 
 def _comments_on(document: Document, statement: cst.BaseStatement) -> Iterator[cst.Comment]:
-    """The comments of a statement, and those above an `if` of which it is the first."""
+    """The comments of a statement and of the lines right above it, up to one that a comment or a blank line sets apart,
+    and those above an `if` of which it is the first.
+    """
     yield from comments_in(statement)
     block = document.parent(statement)
+    body = list(block.body) if isinstance(block, cst.Module | cst.IndentedBlock) else [statement]
+    at = body.index(statement)
+    while at > 0 and not _is_apart(body[at]) and isinstance(body[at - 1], cst.SimpleStatementLine):
+        at -= 1
+        yield from comments_in(body[at])
     outer = document.parent(block) if isinstance(block, cst.IndentedBlock) else None
     if isinstance(outer, cst.If) and isinstance(block, cst.IndentedBlock) and block.body[0] is statement:
         yield from (line.comment for line in outer.leading_lines if line.comment is not None)

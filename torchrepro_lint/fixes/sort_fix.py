@@ -12,7 +12,13 @@ from torchrepro_lint.diagnostics import Applicability, Edit, Fix
 from torchrepro_lint.fixes.brackets import bracket_of
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
-from torchrepro_lint.fixes.listings_beside import keeps_order, leaves_another_listing, list_around, listing_words
+from torchrepro_lint.fixes.listings_beside import (
+    is_sorted_if_asked,
+    keeps_order,
+    leaves_another_listing,
+    list_around,
+    listing_words,
+)
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -44,7 +50,8 @@ def sort_fix(
     The fix is safe for elements that are known to be `comparable`, unless they come `lazy` and are consumed as they
     come: sorting has to wait for their end; and unless the function lists the same again, other than at the sites
     `sorted_too`, and keeps that order: the items of the two lists may belong together; nor where the folder that is
-    listed is taken by its position from a listing that stays as it is, or another listing beside it keeps its order.
+    listed is taken by its position from a listing that stays as it is, or another listing beside it keeps its order;
+    nor where what has its name is sorted below where that is asked for.
     `by_name`: they are directory entries, which sort by their names only.
     """
     document = document_of(program, site.path)
@@ -66,6 +73,7 @@ def sort_fix(
         and not _is_listed_again(program, document, node, sorted_too)
         and not _is_in_a_listed_folder(program, document, node, sorted_too)
         and not leaves_another_listing(document, node, _spans_here(program, document, sorted_too))
+        and not is_sorted_if_asked(document, node)
     )
     return Fix(Applicability.SAFE if is_safe else Applicability.UNSAFE, "Sort it", tuple(edits)), None
 

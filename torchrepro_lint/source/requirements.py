@@ -271,6 +271,15 @@ _LISTED = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
+#: The same with an upper bound, and perhaps a lower one on either side: `1. 1.1.0 <= PyTorch < 1.5.0`.
+_BOUNDED = re.compile(
+    r"""^[ \t]*(?:[-*+]|\d+[.)])[ \t]+[`*]*(?:(?P<low>\d+\.\d+(?:\.\d+)?)[ \t]*(?:<=|=<|≤)[ \t]*)?
+    (?:py)?torch[`*]*[ \t(]*
+    (?:(?:>=|=>|≥)[ \t]*(?P<least>\d+\.\d+(?:\.\d+)?)[ \t]*,?[ \t]*)?(?P<how><=|=<|≤|<)[ \t]*
+    (?P<high>\d+\.\d+(?:\.\d+)?)(?![\w.])""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
 #: What a README says in its text: `This is a PyTorch(0.4.1) implementation`, `[PyTorch v0.4.0](https://pytorch.org)`.
 _STATED = re.compile(
     r"""(?:(?<![\w/.-])pytorch[ \t]?\([ \t]?|\[pytorch[ \t]+)(?P<how>==|>=|~=|>|≥)?[ \t]?v?
@@ -287,6 +296,10 @@ def _instructions(path: Path) -> Iterator[str]:
     text = text_of(path)
     found = list(_installed(text))
     yield from found
+    for bounded in () if found else _BOUNDED.finditer(text):
+        low = bounded["low"] or bounded["least"]
+        found.append(f"torch{f'>={low},' if low else ''}{'<' if bounded['how'] == '<' else '<='}{bounded['high']}")
+        yield found[-1]
     for listed in () if found else (list(_LISTED.finditer(text)) or _STATED.finditer(text)):
         how = listed["how"] if listed["how"] in ("==", "~=") else ">="
         yield f"torch{how}{listed['version']}"

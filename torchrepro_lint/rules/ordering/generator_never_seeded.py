@@ -45,7 +45,9 @@ Fix safety
     program before. The rank stays in that seed only for a generator that is given to loaders and to nothing else.
 
     Unsafe where the seed can only be written as a number: one that nobody chose, in a program that seeds nothing, or a
-    copy of the one in a call that seeds something else, or later.
+    copy of the one in a call that seeds something else, or later. Unsafe as well where the author may want numbers that
+    no seed changes: under a test for a seed (`if fixed_seed:`), or with a number that only looks like one
+    (`torch.Generator(0)`).
 
 Not reported
     - A generator that is made for a device (`torch.Generator(device="cuda")`) in a program that seeds nothing and asks

@@ -46,7 +46,8 @@ Fix safety
     Unsafe:
     - The only seed of a function other than `main`, or of a cell of a notebook, is `random`'s or NumPy's, and it
       shuffles or chooses below. That may be what the seed is for.
-    - A comment beside the seed, or above the `if` that begins with it, says that it is for a split or an order.
+    - A comment beside the seed, above the lines that it ends, or above the `if` that begins with it, says that it is
+      for a split or an order.
     - The seed is a number, and the program is also seeded with what its user gives. That would not decide these draws.
     - Each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in range(5):
       torch.manual_seed(seed)`).
