@@ -44,7 +44,11 @@ _DRAWS: Final = re.compile(
     rb"|[rR]andom_?(?:split|perm|sampler)|randperm|DataLoader|Sampler|\.(?:normal|uniform|exponential|random|bernoulli)_\("
 )
 #: Functions that surely draw nothing; the sizes of the parts are computed with them.
-_QUIET = frozenset({"int", "float", "round", "len", "sum", "min", "max", "range", "list", "print"})
+_QUIET = frozenset(
+    {"int", "float", "round", "len", "sum", "min", "max", "range", "list", "print", "dict", "tuple", "str"}
+)
+#: How deep functions of the project are followed that may draw nothing.
+_MAX_DEPTH: Final = 3
 
 
 def is_seeded_for(program: Program, call: KnownCall) -> bool:
@@ -127,12 +131,31 @@ def _is_quiet(program: Program, call: KnownCall, statement: tree.Stmt) -> bool:
 
 def _are_quiet(program: Program, call: KnownCall, expressions: list[tree.Expr]) -> bool:
     return all(
-        (isinstance(node.func, tree.Name) and node.func.id in _QUIET)
-        or _is_of_a_generator(program, call, node)
-        or _names_no_draw(program, call, node)
-        for node in walk(expressions)
-        if isinstance(node, tree.Call)
+        _calls_nothing_that_draws(program, call, node) for node in walk(expressions) if isinstance(node, tree.Call)
     )
+
+
+def _calls_nothing_that_draws(program: Program, call: KnownCall, node: tree.Call, depth: int = 0) -> bool:
+    if isinstance(node.func, tree.Name) and node.func.id in _QUIET:
+        return True
+    if _is_of_a_generator(program, call, node) or _names_no_draw(program, call, node):
+        return True
+    return depth < _MAX_DEPTH and _is_quiet_within(program, call, node, depth)
+
+
+def _is_quiet_within(program: Program, call: KnownCall, node: tree.Call, depth: int) -> bool:
+    """Whether a call is one of plain functions of the project that surely draw nothing, whatever they are given."""
+    values = program.ev.values(node.func, call.frame)
+    for function in values:
+        if not isinstance(function, FunctionValue) or not isinstance(function.node, tree.FunctionDef):
+            return False
+        scope = program.ev.function_scope(function)
+        if function.node.decorators or scope.children:
+            return False
+        inner = replace(call, frame=frame_without_callers(program.ev, function.frame.facts, scope))
+        if not all(_calls_nothing_that_draws(program, inner, one, depth + 1) for one, _ in scope.calls):
+            return False
+    return bool(values)
 
 
 def _is_of_a_generator(program: Program, call: KnownCall, node: tree.Call) -> bool:
