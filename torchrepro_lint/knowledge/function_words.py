@@ -120,6 +120,7 @@ NameTable = Literal[
     "is_run_itself",
     "ranks_or_shards",
     "holds_arguments",
+    "is_a_trial",
     "wishes",
 ]
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
@@ -31,7 +32,7 @@ from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
 from torchrepro_lint.program.running.never_read import uses_of_a_module_name
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
-from torchrepro_lint.program.running.ways import Way, never_together, own_way, runs_as_script, ways
+from torchrepro_lint.program.running.ways import Way, chosen_by, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.seeds.seed_faults import is_fresh_by_choice
 from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
@@ -70,6 +71,9 @@ def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     programs start that run it, none of which wants to repeat; no file where only tests run it, nothing does, or only
     runs in which the program does not seed, and where all that runs it is copied from elsewhere. None where it is
     reported by default.
+
+    No file as well where a run comes only after an exception, or where no seed is given, and where all programs that
+    run the place only try something out.
     """
     return program.once(("left to strict", site), lambda: _left_to_strict(program, site))
 
@@ -169,8 +173,10 @@ def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
         return ()
     if program.settings.intent is not None:
         return None
+    if chosen_by(tuple(found), function_words("is_a_seed"), wanted=False) or all(map(_is_a_last_resort, found)):
+        return ()
     running = _modules_above(program, found)
-    if _are_from_elsewhere(program, site, running):
+    if _are_from_elsewhere(program, site, running) or _are_trials(program, running):
         return ()
     repeating = _repeating(program)
     if _may_seed_unseen(program, running):
@@ -182,6 +188,20 @@ def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     if not programs and repeating and not all(_is_a_script(program, way) for way in found):
         return None
     return programs or tuple(sorted({way[-1].facts.path for way in found}))
+
+
+def _is_a_last_resort(way: Way) -> bool:
+    """Whether a way comes through what is done after an exception."""
+    return any(
+        arm != "try" and isinstance(one.scope.branches.get(branch), tree.Try) for one in way for branch, arm in one.path
+    )
+
+
+def _are_trials(program: Program, running: frozenset[Path]) -> bool:
+    """Whether the programs in some files, one at least, only try something out, by their names: `sanity_check.py`."""
+    programs = [path for path in _programs(program) if path in running]
+    is_a_trial = function_words("is_a_trial").search
+    return bool(programs) and all(is_a_trial(path.stem.lower()) for path in programs)
 
 
 def _is_a_script(program: Program, way: Way) -> bool:

@@ -90,6 +90,7 @@ class SetIterationOrder(Rule):
                 seldom_matters=not order
                 and (
                     is_never_run(program, one.site)
+                    or program.is_test(one.site.path)
                     or is_copied(program, one.site.path)
                     or is_in_a_plot(program, one.site)
                 ),
