@@ -228,6 +228,29 @@ def test_what_is_read_or_measures_times_is_left_to_a_person(file: str, text: str
     assert one.fix is not None and (one.fix.applicability is Applicability.SAFE) is is_safe
 
 
+CUBLAS = """
+import torch
+
+torch.use_deterministic_algorithms(True)
+model = torch.nn.Linear(2, 2).to("cuda" if torch.cuda.is_available() else "cpu")
+print(model)
+"""
+
+
+@pytest.mark.parametrize(
+    ("file", "is_safe"),
+    [
+        ("examples/training/plot_first_steps.py", False),
+        ("examples/training/first_steps.py", True),
+        ("training/plot_first_steps.py", True),
+    ],
+)
+def test_pages_of_a_gallery_are_left_to_a_person(file: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", file: CUBLAS})
+    (one,) = check([root], {"select": ("TRL303",)}).findings
+    assert one.fix is not None and (one.fix.applicability is Applicability.SAFE) is is_safe
+
+
 LOOKS_AT_SAMPLES = """
 import torch
 from torch.utils.data import DataLoader, Dataset

@@ -71,6 +71,9 @@ _MANY_FOLDERS: Final = 4
 _VERSION: Final = re.compile(r"[-_]v?\d+(?:\.\d+)+\w*$")
 #: Folders for documentation, in which programs are there to be read.
 _DOCUMENTATION: Final = re.compile(r"docs?|documentation", re.IGNORECASE)
+#: Files that sphinx-gallery makes pages of by its default (`filename_pattern`: "/plot"), and the folders around them.
+_PAGE: Final = re.compile(r"plot_.+")
+_GALLERY: Final = re.compile(r"examples?|tutorials?|gallery", re.IGNORECASE)
 #: Folders and files of programs that measure how long something takes, if they read a clock: `bench_loader.py`. Others
 #: of such names compare what models have learned.
 _BENCHMARK: Final = re.compile(r"(?:.+[-_])?bench(?:mark)?s?(?:[-_].+)?", re.IGNORECASE)
@@ -121,13 +124,15 @@ def is_out_of_use(root: Path, path: Path) -> bool:
 
 
 def shows_or_measures(program: Program, path: Path) -> bool:
-    """Whether a file is of the documentation, where each line that a fix adds has to be explained, or a program that
-    measures times, on which no order of samples has a bearing.
+    """Whether a file is of the documentation, where each line that a fix adds has to be explained, as is a page of a
+    gallery of examples, or a program that measures times, on which no order of samples has a bearing.
     """
     if not path.is_relative_to(program.root):
         return False
     folders = _folders(program, path)
     if any(map(_DOCUMENTATION.fullmatch, folders)):
+        return True
+    if _PAGE.fullmatch(path.stem) and any(map(_GALLERY.fullmatch, folders)):
         return True
     is_named_so = any(map(_BENCHMARK.fullmatch, (*folders, path.stem)))
     return is_named_so and program.project.holds(path, _CLOCK)

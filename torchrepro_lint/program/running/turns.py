@@ -86,10 +86,10 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
         if is_seeded and not takes_steps(waypoint.scope, loop.site):
             return Turns.RUNS
     calls = _calls_of_turn(program.ev, way, index, loop)
-    if loop is not None and not (isinstance(loop, tree.For) and says_run(loop)):
-        calls = tuple(one for one in calls if not _is_for_one_from_before(program.ev, one, waypoint.scope, loop))
     # What a run is called, its model may be made by what is not in sight: an optimizer speaks for it.
     is_run = isinstance(loop, tree.For) and says_run(loop)
+    if loop is not None and not is_run:
+        calls = tuple(one for one in calls if not _is_for_one_from_before(program.ev, one, waypoint.scope, loop))
     makes = _any(_makes_a_model(program, facts, scope, call, 0, trusts=is_run) for facts, scope, call in calls)
     if is_seeded:
         return Turns.RUNS if makes else Turns.SEEDED_PARTS
@@ -119,18 +119,15 @@ def _steps_one_from_before(scope: Scope, loop: tree.For | tree.While) -> bool:
 def _is_for_one_from_before(
     ev: Evaluator, called: tuple[ModuleFacts, Scope, tree.Call], scope: Scope, loop: tree.For | tree.While
 ) -> bool:
-    """Whether a call in a loop makes an optimizer for a network that its function made before the loop, and that goes
-    on being trained: `for task in tasks: optimizer = SGD(model.parameters(), lr=0.1)`.
-    """
+    """Whether a loop makes an optimizer for a network from before it: `for task in tasks: SGD(net.parameters())`."""
     facts, inner, call = called
-    if inner is not scope or not call.args:
-        return False
-    names = {node.id for node in walk([call.args[0].value]) if isinstance(node, tree.Name)}
+    first = [call.args[0].value] if inner is scope and call.args else []
+    names = {node.id for node in walk(first) if isinstance(node, tree.Name)}
     bound = [one for name in names for one in scope.bindings.get(name, ())]
     if not bound or any(one.kind != "assign" or one.order > call.site or _is_in(one.path, loop) for one in bound):
         return False
     made = ev.values(call, frame_without_callers(ev, facts, scope))
-    return bool(made) and all(isinstance(one, ExternalObject) and one.name.startswith("torch.optim.") for one in made)
+    return bool(made) and all(isinstance(one, ExternalObject) and "torch.optim." in one.name for one in made)
 
 
 def goes_on_training(program: Program, way: Way) -> bool:
