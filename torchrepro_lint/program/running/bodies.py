@@ -41,7 +41,7 @@ from torchrepro_lint.program.running.events import (
     shown,
 )
 from torchrepro_lint.program.running.properties import property_of
-from torchrepro_lint.program.running.undecisive import decides_nothing, only_waits
+from torchrepro_lint.program.running.undecisive import chooses_the_only_one, decides_nothing, only_waits
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -199,6 +199,8 @@ class BodyWalker(ABC):
         match root:
             case tree.Call() if len(out) > before and only_waits(self.ev, root, frame):
                 del out[before:]
+            case tree.Call() if chooses_the_only_one(self.ev, root, frame):
+                pass
             case tree.Call():
                 self._call_node(root, frame, out)
             case tree.Attribute(value=value, attr=attr):

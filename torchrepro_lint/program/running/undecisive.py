@@ -1,6 +1,7 @@
 """What is drawn first and looked at later, where it decides nothing: `share = random.random()` and then
 `if share < self.ratio or not self.training:` in a data set that is not for training, or the seed of an augmentation
-that is off there. How long a program waits decides nothing either: `time.sleep(2**attempt + random.random())`.
+that is off there. How long a program waits decides nothing either: `time.sleep(2**attempt + random.random())`. Nor does
+a choice of one: `random.choice((512,))`.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import External
+from torchrepro_lint.program.evaluation.values import External, SequenceValue, Values
 from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -23,7 +24,7 @@ from torchrepro_lint.program.running.parents import Parents, parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["decides_nothing", "only_waits"]
+__all__ = ["chooses_the_only_one", "decides_nothing", "only_waits"]
 
 #: What the limits of a draw are computed with.
 _MEASURES = ("len", "int", "min", "max", "abs", "round")
@@ -33,14 +34,33 @@ def only_waits(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
     """Whether a call does nothing but wait, for as long as its arguments say."""
     if called_name(call.func) not in _waiting_words():
         return False
-    functions = ev.values(call.func, frame)
-    waits = known_calls("waits")
-    return bool(functions) and all(isinstance(one, External) and canonical(one.name) in waits for one in functions)
+    return _are_all(ev.values(call.func, frame), known_calls("waits"))
 
 
 @cache
 def _waiting_words() -> frozenset[str]:
     return last_parts(known_calls("waits"))
+
+
+def chooses_the_only_one(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
+    """Whether a call chooses from a tuple or list that is known to have a single item."""
+    if called_name(call.func) not in _choosing_words() or not call.args or call.args[0].star:
+        return False
+    if not _are_all(ev.values(call.func, frame), known_calls("chooses")):
+        return False
+    given = ev.values(call.args[0].value, frame)
+    return bool(given) and all(
+        isinstance(one, SequenceValue) and one.items is not None and len(one.items) == 1 for one in given
+    )
+
+
+@cache
+def _choosing_words() -> frozenset[str]:
+    return last_parts(known_calls("chooses"))
+
+
+def _are_all(functions: Values, names: frozenset[str]) -> bool:
+    return bool(functions) and all(isinstance(one, External) and canonical(one.name) in names for one in functions)
 
 
 def decides_nothing(ev: Evaluator, statement: tree.Stmt, frame: Frame) -> bool:
