@@ -120,6 +120,52 @@ def test_a_seed_that_an_import_sets_is_of_the_program(write) -> None:
     assert codes(root) == ["TRL201"]
 
 
+LIBRARY_THAT_SEEDS = """\
+import torch
+
+
+class Generators:
+    seeding = {}
+
+    @classmethod
+    def seed_all(cls, seed):
+        for function in cls.seeding.values():
+            function(seed)
+
+
+def seed_torch(seed):
+    torch.manual_seed(seed)
+
+
+Generators.seeding["torch"] = seed_torch
+
+
+def start(seed):
+    Generators.seed_all(seed)
+"""
+
+
+TRAINING = """\
+model = torch.nn.Linear(1, 1)
+for _ in range(3):
+    for (rows,) in loader:
+        model(rows.float().view(-1, 1)).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(("line", "found"), [("", []), ("# The seed is the default.\n", ["TRL201"])])
+def test_a_library_that_can_seed_says_nothing_of_who_only_imports_it(write, line: str, found: list[str]) -> None:
+    root = write(
+        {
+            "pyproject.toml": '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "lib"\nversion = "1"\n',
+            "lib/__init__.py": "from lib.generators import start\n",
+            "lib/generators.py": LIBRARY_THAT_SEEDS,
+            "examples/train.py": f"import lib\n{line}{LOADER}{TRAINING}",
+        }
+    )
+    assert codes(root) == found
+
+
 def test_one_loader_has_one_finding(write) -> None:
     text = (
         "import numpy as np\nimport torch\nfrom torch.utils.data import DataLoader, Dataset\n\n\n"

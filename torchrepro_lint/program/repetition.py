@@ -24,7 +24,7 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
-from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere, is_second_copy
+from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere, is_of_its_package, is_second_copy
 from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
@@ -296,14 +296,24 @@ def _each_wish(program: Program) -> Iterator[tuple[Path, Evidence | None]]:
                     continue
                 end = way[-1].facts.path
                 for path in (end,) if runs_as_script(way) else program.imports.above(end):
-                    yield path, one
+                    if way[-1].scope.parent is None or not _only_imports_it(program, one, path):
+                        yield path, one
             if len(followed) < len(found) or not any(is_of_a_test(program, way) for way in found):
-                for path in one.roots:
-                    yield path, one
+                yield from ((path, one) for path in one.roots if not _only_imports_it(program, one, path))
     for call in command_line_calls(program):
         if may_seed(program, call, by_default=False):
             for path in program.imports.above(call.facts.path):
                 yield path, None
+
+
+def _only_imports_it(program: Program, one: Evidence, path: Path) -> bool:
+    """Whether a function of a package for others seeds or switches, and a module outside it that imports the package
+    speaks of neither, nor does what it imports beside.
+    """
+    if one.frame.scope.parent is None or not is_of_its_package(program, one.site.path):
+        return False
+    own = {file for file in program.imports.with_imports(frozenset((path,))) if not is_of_its_package(program, file)}
+    return path in own and not any(program.project.holds(file, program_words("asks_to_repeat")) for file in own)
 
 
 def _is_cut_short(way: Way) -> bool:
