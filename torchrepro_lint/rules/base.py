@@ -29,6 +29,7 @@ from torchrepro_lint.program.repetition import (
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.unused_methods import is_of_an_unmade_class
+from torchrepro_lint.source.noqa import NOQA_OF_OURS
 
 __all__ = ["Rule"]
 
@@ -42,7 +43,8 @@ class Rule(ABC):
     The docstring of a rule's module is its documentation. `profile` is "default" (on) or "strict" (only in that
     profile, or when selected). What a rule finds that `is_about_control` is wrong only for those who want a run to
     repeat: where no program that runs the place shows that it wants to, the rule counts as one of the strict profile.
-    So does what `is_of_the_caller`, where the place is of a package for programs that are not in sight.
+    So does what `is_of_the_caller`, where the place is of a package for programs that are not in sight, and what
+    `is_strict_in_tests` finds in a test.
     """
 
     code: ClassVar[str]
@@ -52,6 +54,7 @@ class Rule(ABC):
     profile: ClassVar[Literal["default", "strict"]] = "default"
     is_about_control: ClassVar[bool] = False
     is_of_the_caller: ClassVar[bool] = False
+    is_strict_in_tests: ClassVar[bool] = False
 
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
@@ -93,6 +96,7 @@ class Rule(ABC):
         of_control = self.is_about_control if about_control is None else about_control
         is_left_out = (
             seldom_matters
+            or (self.is_strict_in_tests and program.is_test(site.path))
             or is_no_longer_used(program, site.path)
             or is_run_elsewhere_alone(program, site)
             or is_left_unused(program, site)
@@ -108,6 +112,18 @@ class Rule(ABC):
             declined,
             program.places.statement_rows(site),
             () if is_left_out else self._left_to_strict(program, site) if of_control else None,
+        )
+
+    def passes_over(self, program: Program, path: Path) -> bool:
+        """Whether nobody is told what the rule, one that `is_strict_in_tests`, finds in a file: a test, where the
+        `strict` profile is not asked for. A test with comments that silence a rule is looked at, to know which of them
+        are needed.
+        """
+        return (
+            self.is_strict_in_tests
+            and program.is_test(path)
+            and not (program.strict or program.is_chosen(self.code, self.name))
+            and not program.project.holds(path, NOQA_OF_OURS)
         )
 
     def _left_to_strict(self, program: Program, site: Site) -> tuple[Path, ...] | None:

@@ -42,7 +42,7 @@ class LoaderRule(Rule):
     def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         for loaders in program.asked_loader_sites():
             first = loaders[0]
-            if is_for_nothing(program, first):
+            if self.passes_over(program, first.site.path) or is_for_nothing(program, first):
                 continue
             finding = self.of_site(program, loaders)
             if finding is not None and is_read_unused(program, first.facts, first.call):

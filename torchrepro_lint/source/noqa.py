@@ -15,6 +15,7 @@ from torchrepro_lint.source.lines import LineTable
 from torchrepro_lint.source.text import split_lines
 
 __all__ = [
+    "NOQA_OF_OURS",
     "Directive",
     "Directives",
     "Word",
@@ -31,7 +32,8 @@ _LISTED = rf"(?:{_CODES}|{_NAMES})(?:[,\s]+(?:{_CODES}|{_NAMES}))*"
 _INLINE = rf"#\s*noqa(?::\s?(?P<listed>{_LISTED}))?"
 _FILE = rf"#\s*(?:flake8|torchrepro-lint)[:=]\s*noqa(?P<listed>:\s?{_LISTED})?\s*$"
 _NOQA = re.compile(rb"noqa", re.IGNORECASE)
-_NOQA_OF_OURS = re.compile(rb"noqa[^\r\n]*(?:TRL\d|[a-z]-[a-z])", re.IGNORECASE)
+#: What a file has in it with a directive that names a rule of ours.
+NOQA_OF_OURS = re.compile(rb"noqa[^\r\n]*(?:TRL\d|[a-z]-[a-z])", re.IGNORECASE)
 
 # A word that directives list: a code, or the name of a rule.
 _WORD = re.compile(r"[^,\s]+")
@@ -136,7 +138,7 @@ def may_silence(data: bytes) -> bool:
 
 def may_name_a_rule(data: bytes) -> bool:
     """Whether there can be a directive in the bytes of a file that names a rule of ours."""
-    return _NOQA_OF_OURS.search(data) is not None
+    return NOQA_OF_OURS.search(data) is not None
 
 
 def rows_with_an_end(text: str) -> list[int]:

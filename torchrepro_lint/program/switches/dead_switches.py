@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
+from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, Store
@@ -26,7 +27,8 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
-from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.call_index import aliases_of
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.never_read import is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
@@ -245,15 +247,30 @@ def dropped_in(program: Program, facts: ModuleFacts, scope: Scope) -> Sequence[D
 
 
 def _dropped(program: Program, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwitch]:
-    for statement in own_statements(_body_of(facts, scope)):
+    names = _generator_names(program, facts)
+    for statement in own_statements(_body_of(facts, scope)) if names else ():
         match statement:
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute() | tree.Name() as func, args=(tree.Arg(), *_))):
+                if called_name(func) not in names:
+                    continue
                 frame = frame_without_callers(program.ev, facts, scope)
-                names = {canonical(v.name) for v in program.ev.values(func, frame) if isinstance(v, External)}
-                name = names.pop() if len(names) == 1 else ""
+                found = {canonical(v.name) for v in program.ev.values(func, frame) if isinstance(v, External)}
+                name = found.pop() if len(found) == 1 else ""
                 known = dropped_generators().get(name)
                 if known is not None and not _seeds(program, scope, known.rng):
                     yield DeadSwitch("dropped", name, known.meant, statement, func, None, frame)
+
+
+def _generator_names(program: Program, facts: ModuleFacts) -> frozenset[str]:
+    """The names by which a file may call what makes a generator: no call of another name is looked into."""
+
+    def find() -> frozenset[str]:
+        words = last_parts(dropped_generators())
+        if not program.project.may_call_any(facts.path, words):
+            return frozenset()
+        return words | aliases_of(facts, words)
+
+    return program.once(("names of generators", facts.path), find)
 
 
 def _seeds(program: Program, scope: Scope, rng: str) -> bool:

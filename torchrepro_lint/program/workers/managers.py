@@ -117,14 +117,14 @@ def _find_calls(program: Program) -> Iterator[tuple[Manager, Site, frozenset[Pat
                 for frame in contexts(ev, facts, scope)[:2]:
                     if not ev.may_run(call.site, arms, frame):
                         continue
-                    arguments = ev.arguments(call.args, frame)
-                    for name in _called(program, call, frame):
-                        for manager in managers(name):
-                            verdicts = [condition_holds(c, arguments) for c in manager.when]
-                            is_open = False not in verdicts and _is_chosen_outside(ev, manager, arguments)
-                            if all(verdicts) or is_open:
-                                roots = running_modules(ev, facts, scope)
-                                yield manager, ev.site(call, frame), roots, all(verdicts)
+                    known = [manager for name in _called(program, call, frame) for manager in managers(name)]
+                    arguments = ev.arguments(call.args, frame) if known else Arguments()
+                    for manager in known:
+                        verdicts = [condition_holds(c, arguments) for c in manager.when]
+                        is_open = False not in verdicts and _is_chosen_outside(ev, manager, arguments)
+                        if all(verdicts) or is_open:
+                            roots = running_modules(ev, facts, scope)
+                            yield manager, ev.site(call, frame), roots, all(verdicts)
 
 
 def _is_chosen_outside(ev: Evaluator, manager: Manager, arguments: Arguments) -> bool:

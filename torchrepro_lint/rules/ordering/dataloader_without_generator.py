@@ -177,6 +177,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
     summary = "DataLoader takes its order or its workers' seeds from torch's global RNG: no generator is passed"
     severity = Severity.WARNING
     is_about_control = True
+    is_strict_in_tests = True
     is_of_the_caller = True
 
     def cause_of(self, loader: Loader, finding: Finding) -> Hashable:

@@ -102,6 +102,7 @@ class ValidationDraws(LoaderRule):
     severity = Severity.WARNING
     profile = "strict"
     is_about_control = True
+    is_strict_in_tests = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         found = [evaluation_draw(program, loader) for loader in loaders]

@@ -102,6 +102,7 @@ class LibraryRngInWorkers(LoaderRule):
     name = "library-rng-in-workers"
     summary = "DataLoader workers draw from a library's own generator, which torch does not seed"
     severity = Severity.WARNING
+    is_strict_in_tests = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
@@ -115,7 +116,7 @@ class LibraryRngInWorkers(LoaderRule):
         event = draws[0].event
         trace = [*event.chain, Link(event.site, f"draws: {event.name}")]
         fix, declined = reseed_library_fix(program, loader, draws)
-        seldom = program.is_test(loader.site.path) or is_of_a_guessed_version(program, draws[0])
+        seldom = is_of_a_guessed_version(program, draws[0])
         message = _message(draws[0])
         return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
 

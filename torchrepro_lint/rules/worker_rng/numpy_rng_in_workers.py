@@ -155,6 +155,7 @@ class NumpyRngInWorkers(LoaderRule):
     code = "TRL101"
     name = "numpy-rng-in-workers"
     summary = "DataLoader workers draw from NumPy's global RNG, and no worker_init_fn seeds it"
+    is_strict_in_tests = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:
@@ -221,8 +222,7 @@ class NumpyRngInWorkers(LoaderRule):
             fix=fix,
             declined=declined,
             about_control=not is_old,
-            seldom_matters=program.is_test(loader.site.path)
-            or is_of_an_evaluation(program, loader)
+            seldom_matters=is_of_an_evaluation(program, loader)
             or (seeding is None and not program.target.known and (controlled or alone)),
         )
 

@@ -75,6 +75,7 @@ Not reported
       libraries.
     - Functions that access the worker's dataset; pipelines only if the function assigns or seeds nothing but other
       attributes of it.
+    - Loaders that a test makes: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -108,6 +109,7 @@ class WorkerInitFnMissesRng(LoaderRule):
     code = "TRL102"
     name = "worker-init-fn-misses-rng"
     summary = "a worker init function does not seed a generator that the workers draw from"
+    is_strict_in_tests = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         return next(filter(None, (self._of_loader(program, loader) for loader in loaders)), None)
