@@ -115,13 +115,14 @@ def test_files_given_by_name_are_those_that_are_asked_about(write, monkeypatch: 
 def test_folders_and_no_names_stand_for_all_files(write, monkeypatch, given: list[str], is_by_name: bool) -> None:
     root = write(PACKAGE)
     monkeypatch.chdir(root)
-    for name in ("override", "disable_noqa", "named"):
+    for name in ("override", "disable_noqa", "named", "is_shown"):
         monkeypatch.setattr(Plugin, name, getattr(Plugin, name))
     unsaid = dict.fromkeys(("profile", "min_severity", "target_torch", "baseline"))
     Plugin.parse_options(
         argparse.Namespace(
             **{f"torchrepro_lint_{name}": value for name, value in unsaid.items()},
-            select=None, extend_select=None, disable_noqa=False, filenames=given,
+            **dict.fromkeys(("select", "extend_select", "ignore", "extend_ignore")),
+            extended_default_select=["TRL"], extended_default_ignore=[], disable_noqa=False, filenames=given,
         )
     )  # fmt: skip
     assert Plugin.named == (frozenset(root / name for name in given) if is_by_name else None)
@@ -322,3 +323,18 @@ def test_a_text_that_differs_from_the_disk_is_told_what_it_breaks(write) -> None
     assert lint(root / "pkg" / "augment.py") == []
     ((row, _, text),) = lint(root / "pkg" / "augment.py", PACKAGE["pkg/augment.py"])
     assert row == 5 and text.startswith("TRL101") and "loader.py:7:12)" in text
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--select", "E9,F"), ("--ignore", "TRL"), ("--select", "E,TRL", "--ignore", "TRL")]
+)
+def test_nothing_is_analysed_where_no_code_of_ours_is_shown(write, arguments: tuple[str, ...]) -> None:
+    # Settings that cannot be read are an error for whoever asks what they say.
+    root = write({"torchrepro-lint.toml": "profile = 1\n", "main.py": STRICT})
+    assert "torchrepro-lint.toml: profile" in flake8(root, "--select", "TRL2", "main.py").stdout
+    assert "torchrepro-lint" not in flake8(root, *arguments, "main.py").stdout
+
+
+def test_a_code_that_is_selected_is_shown_though_its_family_is_ignored(write) -> None:
+    root = write({"pyproject.toml": "", "main.py": STRICT})
+    assert codes(flake8(root, "--select", "TRL501", "--ignore", "TRL", "main.py")) == ["TRL501"]

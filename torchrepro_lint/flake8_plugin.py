@@ -10,7 +10,7 @@ import ast
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from torchrepro_lint import __version__
 from torchrepro_lint.console import print_errors
@@ -42,6 +42,8 @@ class Plugin:
     disable_noqa: ClassVar[bool] = False
     # The files that flake8 was given, None where it looks for files itself.
     named: ClassVar[frozenset[Path] | None] = None
+    # Whether flake8 shows anything of ours.
+    is_shown: ClassVar[bool] = True
 
     @classmethod
     def add_options(cls, manager: OptionManager) -> None:
@@ -92,6 +94,7 @@ class Plugin:
         if codes:
             override["extend_select"] = codes
         cls.override, cls.disable_noqa = override, options.disable_noqa
+        cls.is_shown = _is_any_shown(options)
         given = [absolute(name) for name in getattr(options, "filenames", ())]
         cls.named = frozenset(given) if given and all(path.is_file() for path in given) else None
 
@@ -103,6 +106,8 @@ class Plugin:
     def run(self) -> Iterator[tuple[int, int, str, type[Plugin]]]:
         """Row, column from 0, text with the code in front, and this class, for each finding in the file."""
         text = "".join(self._lines)
+        if not self.is_shown:
+            return
         # flake8 would walk into an environment that is below the project.
         if is_installed(absolute(self._filename)) or not is_wanted(text.encode("utf-8", "replace")):
             return
@@ -110,6 +115,20 @@ class Plugin:
             start = finding.location.start
             message = " ".join(finding.message.split())
             yield start.row, start.column - 1, f"{finding.code} {message}", type(self)
+
+
+#: A code of each family that there can be: what flake8 shows of them, it shows of their rules.
+_FAMILIES: Final = tuple(f"TRL{family}00" for family in range(10))
+
+
+def _is_any_shown(options: argparse.Namespace) -> bool:
+    """Whether flake8 shows any code of ours, by what it selects and ignores: `--select E9,F` needs no analysis."""
+    from flake8.style_guide import Decision, DecisionEngine
+
+    decision_for = DecisionEngine(options).decision_for
+    chosen = (*(options.select or ()), *(options.extend_select or ()))
+    named = (code for code in chosen if code.startswith("TRL"))
+    return any(decision_for(code) is Decision.Selected for code in (*_FAMILIES, *named))
 
 
 _PATIENCE = 300.0  # seconds that a process waits for another one's analysis of the same project
