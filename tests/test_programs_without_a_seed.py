@@ -153,14 +153,23 @@ for _ in range(3):
 """
 
 
-@pytest.mark.parametrize(("line", "found"), [("", []), ("# The seed is the default.\n", ["TRL201"])])
-def test_a_library_that_can_seed_says_nothing_of_who_only_imports_it(write, line: str, found: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("program", "line", "found"),
+    [
+        ("examples/train.py", "", []),
+        ("examples/train.py", "# The seed is the default.\n", ["TRL201"]),
+        ("lib/train.py", "if __name__ == '__main__': print('starts')\n", ["TRL201"]),
+    ],
+)
+def test_a_library_that_can_seed_says_nothing_of_who_only_imports_it(
+    write, program: str, line: str, found: list[str]
+) -> None:
     root = write(
         {
             "pyproject.toml": '[build-system]\nrequires = ["setuptools"]\n[project]\nname = "lib"\nversion = "1"\n',
             "lib/__init__.py": "from lib.generators import start\n",
             "lib/generators.py": LIBRARY_THAT_SEEDS,
-            "examples/train.py": f"import lib\n{line}{LOADER}{TRAINING}",
+            program: f"import lib\n{line}{LOADER}{TRAINING}",
         }
     )
     assert codes(root) == found

@@ -312,6 +312,9 @@ def _only_imports_it(program: Program, one: Evidence, path: Path) -> bool:
     """
     if one.frame.scope.parent is None or not is_of_its_package(program, one.site.path):
         return False
+    package = program.root.joinpath(*one.site.path.relative_to(program.root).parts[:1])
+    if path.is_relative_to(package):
+        return False
     own = {file for file in program.imports.with_imports(frozenset((path,))) if not is_of_its_package(program, file)}
     return path in own and not any(program.project.holds(file, program_words("asks_to_repeat")) for file in own)
 
