@@ -16,7 +16,7 @@ from torchrepro_lint.halves import without_safe_halves
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import files_in_hand, internal_error
-from torchrepro_lint.left_elsewhere import OF_LOADERS, Checks, may_leave_another, without_safe_parts
+from torchrepro_lint.left_elsewhere import COMPARED, Checks, may_leave_another, without_safe_parts
 from torchrepro_lint.regular_files import collected_notices
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.run_report import Report, baselines_of, severe_enough, without_known
@@ -293,7 +293,7 @@ def _beside_what_is_left(
     dependencies.outside.setdefault(project.root, {}).update(program.outside)
     others = in_order(whole.files - checked.files)
     if others:
-        beside = replace(analysis, named=frozenset(), codes=OF_LOADERS)
+        beside = replace(analysis, named=frozenset(), codes=COMPARED)
         commented = {path for path in others if may_silence(_bytes_of(analysis, path))}
         more, _, second = _check_project(beside, project, others, commented, set(others), lambda share, what: None)
         found += more.findings

@@ -3,12 +3,13 @@ would get a generator, and the next one goes on to draw its order from torch's g
 another script. Whoever merges the fix takes the project for done.
 
 So a fix of an order is safe where no other order is left, after all safe fixes; that of a split, where no other split
-is; and that of workers, where the same rule finds no other loader that no safe fix mends,
-which in its file may be one of an evaluation.
+is; and that of workers, of a listing or of a switch, where the same rule finds no other place that no safe fix mends.
+What is left of workers may in the same file be a loader of an evaluation.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,10 +19,10 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Location
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS, merged
 
 if TYPE_CHECKING:
-    from torchrepro_lint.rules.orders import Drawn
+    from torchrepro_lint.rules.orders import Drawn, What
 
 __all__ = [
-    "OF_LOADERS",
+    "COMPARED",
     "Checks",
     "are_of_one_kind",
     "beside_a_rejected_fix",
@@ -33,10 +34,12 @@ _NO_GENERATOR_OF_A_SAMPLER: Final = "TRL202"
 #: The rules whose fixes give an order, or a split, a generator of its own.
 OF_ORDERS: Final = frozenset({NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER, *OF_WORKERS})
 #: The rules of which all loaders of a project are mended or none.
-_OF_ONE_KIND: Final = frozenset({"TRL101", "TRL102", "TRL103"})
+_OF_LOADERS: Final = frozenset({"TRL101", "TRL102", "TRL103"})
+#: Those of which all places are that are reported by default: listings, and the benchmark mode.
+_OF_PLACES: Final = frozenset({"TRL207", "TRL301"})
 #: All of these.
-OF_LOADERS: Final = OF_ORDERS | _OF_ONE_KIND
-_SPLIT: Final = "random split"
+COMPARED: Final = OF_ORDERS | _OF_LOADERS | _OF_PLACES
+_SPLIT: Final[What] = "random split"
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6
 
@@ -56,8 +59,8 @@ class Checks:
 
 
 def may_leave_another(findings: Iterable[Finding]) -> bool:
-    """Whether one of the findings has a safe fix that another loader may make unsafe."""
-    return any(_is_safe(one) and one.code in OF_LOADERS for one in findings)
+    """Whether one of the findings has a safe fix that another place may make unsafe."""
+    return any(_is_safe(one) and one.code in COMPARED for one in findings)
 
 
 def gives_a_generator(finding: Finding) -> bool:
@@ -72,9 +75,12 @@ def without_safe_parts(findings: Sequence[Finding], checks: Checks, root: Path) 
     of_one_kind = [
         one
         for one in checks.told
-        if one.code in _OF_ONE_KIND
-        and (not _is_safe(one) or checks.is_left_to_strict(one))
-        and one.location.path in checks.kept
+        if (
+            one.code in _OF_LOADERS
+            and (not _is_safe(one) or checks.is_left_to_strict(one))
+            and one.location.path in checks.kept
+        )
+        or (one.code in _OF_PLACES and not _is_safe(one) and not checks.is_left_to_strict(one))
     ]
     return [
         _beside(one, left, drawn.get(one.location), of_one_kind, root) if _is_safe(one) else one for one in findings
@@ -137,6 +143,8 @@ def _left(checks: Checks) -> list[Drawn]:
     """The places that go on to draw from the global generator after all safe fixes, but for those that a comment or the
     settings say are to.
     """
+    from torchrepro_lint.rules.orders import Drawn
+
     told = [one for one in checks.told if one.code in OF_ORDERS]
     # What another finding speaks for is fixed after that.
     spoken_for = {one.location for one in told if one.code in OF_WORKERS}
@@ -148,7 +156,24 @@ def _left(checks: Checks) -> list[Drawn]:
     }
     mended -= {one.location for one in told if one.code in OF_WORKERS and not _is_safe(one)}
     silenced = {one.location for one in merged(checks.found) if one.code in OF_ORDERS} - {one.location for one in told}
-    return [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
+    left = [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
+    seen = {one.location for one in checks.drawn}
+    reported = (
+        Drawn(one.location, _what(one), False, Counter())
+        for one in told
+        if one.code in (NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER)
+        and one.location not in seen | mended
+        and one.location.path in checks.kept
+        and not checks.is_left_to_strict(one)
+    )
+    return [*left, *reported]
+
+
+def _what(finding: Finding) -> What:
+    """What a finding about an order speaks of."""
+    if finding.code == NO_GENERATOR:
+        return "shuffling loader"
+    return _SPLIT if _is_of_a_split(finding) else "random sampler"
 
 
 def _is_safe(finding: Finding) -> bool:

@@ -33,6 +33,7 @@ NameTable = Literal[
     "for_an_evaluation",
     "means_training",
     "means_evaluation",
+    "is_a_given_seed",
     "is_a_seed",
     "makes_repeatable",
     "may_seed",

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -26,6 +26,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
 from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere, is_of_its_package, is_second_copy
 from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
@@ -173,7 +174,7 @@ def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
         return ()
     if program.settings.intent is not None:
         return None
-    if chosen_by(tuple(found), function_words("is_a_seed"), wanted=False) or all(map(_is_a_last_resort, found)):
+    if chosen_by(tuple(found), function_words("is_a_given_seed"), wanted=False) or all(map(_is_a_last_resort, found)):
         return ()
     running = _modules_above(program, found)
     if _are_from_elsewhere(program, site, running) or _are_trials(program, running):
@@ -190,11 +191,21 @@ def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
     return programs or tuple(sorted({way[-1].facts.path for way in found}))
 
 
+#: What handlers catch that ask which versions there are, or what is set so far: their code is one of two ways.
+_ASKS: Final = frozenset({"TypeError", "AttributeError", "ImportError", "ModuleNotFoundError", "NameError", "KeyError"})
+
+
 def _is_a_last_resort(way: Way) -> bool:
-    """Whether a way comes through what is done after an exception."""
-    return any(
-        arm != "try" and isinstance(one.scope.branches.get(branch), tree.Try) for one in way for branch, arm in one.path
-    )
+    """Whether a way comes through what is done after an exception, but for one by which a version is told."""
+    return any(_is_of_a_failure(one.scope.branches.get(branch), arm) for one in way for branch, arm in one.path)
+
+
+def _is_of_a_failure(statement: tree.Stmt | None, arm: str) -> bool:
+    if not isinstance(statement, tree.Try) or not arm.startswith("except"):
+        return False
+    caught = statement.handlers[int(arm.removeprefix("except"))].type
+    named = caught.items if isinstance(caught, tree.Display) else (caught,)
+    return not any(called_name(one) in _ASKS for one in named if one is not None)
 
 
 def _are_trials(program: Program, running: frozenset[Path]) -> bool:

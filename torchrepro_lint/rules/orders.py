@@ -19,12 +19,14 @@ from torchrepro_lint.diagnostics import Location, Position
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
+from torchrepro_lint.program.ordering.listings import listing_words
 from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseeded_splits
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
+from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.global_draws import (
     is_of_an_evaluation,
     serves_an_evaluation,
@@ -44,6 +46,8 @@ __all__ = ["Drawn", "Whole", "whole_of"]
 What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
 _SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
+#: A listing of a folder, or the benchmark mode.
+_LISTS_OR_SWITCHES: Final = any_word({*listing_words(), "benchmark"})
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -62,8 +66,8 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What all files of a project draw from the global generator, and the files that make loaders, splits and samplers
-    and are kept like the rest.
+    """What all files of a project draw from the global generator, and the files that make loaders, splits and samplers,
+    list folders or name the benchmark mode, and are kept like the rest.
     """
 
     drawn: Sequence[Drawn]
@@ -80,6 +84,7 @@ def whole_of(program: object) -> Whole:
     assert isinstance(program, Program)
     drawn = (*_loaders(program), *_splits(program), *_unreadable(program))
     making = {loaders[0].facts.path for loaders in program.loader_sites} | {one.location.path for one in drawn}
+    making.update(program.project.matching(_LISTS_OR_SWITCHES))
     return Whole(drawn, frozenset(path for path in making if _is_kept(program, path)))
 
 

@@ -27,17 +27,17 @@ from torchrepro_lint.program.word_index import any_word
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Listing", "unsorted_listings"]
+__all__ = ["Listing", "listing_words", "unsorted_listings"]
 
 _TABLES: Final = ("names", "lazy", "walks")
 
 
-def _words() -> frozenset[str]:
+def listing_words() -> frozenset[str]:
     """The last words of the names of all listings."""
     return frozenset(last_part(name) for table in _TABLES for name in ordering_names("listings", table))
 
 
-_WORDS: Final = any_word(_words())
+_WORDS: Final = any_word(listing_words())
 
 
 def _path_words() -> frozenset[str]:
@@ -101,7 +101,7 @@ def _deciding(name: str, call: tree.Call, facts: ModuleFacts, sink: Sink) -> Lis
 
 def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
     """The calls in a file that list a folder, each with the name of what it calls."""
-    words = _words()
+    words = listing_words()
     for scope in facts.walk_scopes():
         for call, arms in scope.calls:
             if called_name(call.func) not in words:

@@ -41,7 +41,8 @@ How it is proven
 Fix safety
     Safe: sets the variable above the switch, unless the environment has set it already; or corrects the value. No
     result is lost, because without the variable cuBLAS calls raise under the switch. The workspace takes some 24 MiB of
-    GPU memory. Unsafe where a comment beside the value says what it is for. There is no fix where the switch is set
+    GPU memory. Unsafe where a comment beside the value says what it is for, and where an option decides what the switch
+    is set to (`use_deterministic_algorithms(args.deterministic)`). There is no fix where the switch is set
     again and again, as in a step of the training: the variable has to be set once, before CUDA is first used.
 
 Not reported
@@ -67,12 +68,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
 from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.call_index import called_name
@@ -125,6 +128,10 @@ class CublasWorkspaceUnset(Rule):
         branches = [branch for other in wanted if (branch := _parted_by(one, other)) is not None]
         around = min(branches, default=None)
         fix, declined = set_variable_fix(program, one, CUBLAS_WORKSPACE, _variable().accepted[0], around)
+        if fix is not None and not _is_surely_on(one):
+            fix = replace(
+                fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; an option decides the switch"
+            )
         return self.finding(program, one.site, message, [Link(one.site, one.name)], fix=fix, declined=declined)
 
     def _of_setting(self, program: Program, setting: Setting, one: Evidence) -> Finding | None:
@@ -144,6 +151,13 @@ class CublasWorkspaceUnset(Rule):
         trace.insert(0, Link(used, "uses CUDA" if use is not None else "uses CUDA where there is a GPU"))
         message = f"{CUBLAS_WORKSPACE} is set after CUDA was used: cuBLAS may have read it already"
         return self.finding(program, site, message, trace, declined="set it before the first line that uses CUDA")
+
+
+def _is_surely_on(one: Evidence) -> bool:
+    """Whether a switch is on whenever its line runs: `use_deterministic_algorithms(deterministic)` is not, where its
+    argument comes from an option.
+    """
+    return one.value is None or isinstance(one.value, tree.Const) or one.values <= {Constant(True)}
 
 
 def _is_spoken_for(program: Program, one: Evidence, wanted: Sequence[Evidence]) -> bool:

@@ -45,6 +45,8 @@ Fix safety
     Unsafe:
     - The program asks for determinism in some runs only (`if args.seed is not None:`). All others would become slower.
     - The program only seeds. Its author may have chosen speed.
+    - No program that runs the switch seeds torch: its results differ with it and without it.
+    - The project sets the mode in another place that no safe fix mends, such as an argument of a framework.
     - The switch is `with cudnn.flags(benchmark=True)`, which ends with its block.
     - A comment beside the switch, or above the `if` that it begins, says what it is for, or a text beside it says that
       it is on (`print("cudnn.benchmark is on")`).
@@ -152,7 +154,10 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         is_always = program.settings.intent is not None or any(
             holds_for_all_runs(program, shown, places) for shown in intent
         )
-        is_safe = is_asked and is_always and one.name != _FLAGS
+        is_seeded = program.settings.intent is not None or any(
+            "torch" in other.seeds for other in seedings_at(program, one.site.path, places)
+        )
+        is_safe = is_asked and is_always and is_seeded and one.name != _FLAGS
         applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
         fix, declined = set_value_fix(program, one, "False", applicability)
         severity = Severity.ERROR if is_asked else Severity.WARNING
