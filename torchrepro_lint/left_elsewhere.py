@@ -75,16 +75,18 @@ def without_safe_parts(findings: Sequence[Finding], checks: Checks, root: Path) 
     of_one_kind = [
         one
         for one in checks.told
-        if (
-            one.code in _OF_LOADERS
-            and (not _is_safe(one) or checks.is_left_to_strict(one))
-            and one.location.path in checks.kept
-        )
-        or (one.code in _OF_PLACES and not _is_safe(one) and not checks.is_left_to_strict(one))
+        if one.location.path in checks.kept and _is_left_of_its_kind(one, is_strict=checks.is_left_to_strict(one))
     ]
     return [
         _beside(one, left, drawn.get(one.location), of_one_kind, root) if _is_safe(one) else one for one in findings
     ]
+
+
+def _is_left_of_its_kind(finding: Finding, *, is_strict: bool) -> bool:
+    """Whether a place stays as it is of which the rule mends all or none: of loaders also one of the strict profile."""
+    if finding.code in _OF_LOADERS:
+        return is_strict or not _is_safe(finding)
+    return finding.code in _OF_PLACES and not is_strict and not _is_safe(finding)
 
 
 def _beside(

@@ -11,7 +11,7 @@ from fakes import FakeProgram, WordRule, toolkit
 from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
-from torchrepro_lint.fixes.twins import COPY_ELSEWHERE, TWIN_IS_LEFT
+from torchrepro_lint.fixes.twins import COPY_ELSEWHERE
 from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT
 
 HEAD = """\
@@ -232,7 +232,7 @@ main("results", "cuda")
 """
 SEEDS = "torch.manual_seed(1)\ncudnn.deterministic = True"
 COPIES = {
-    "a copy whose fix is unsafe": ("train_b.py", SEEDS, "  # faster", 0, TWIN_IS_LEFT),
+    "a copy whose fix is unsafe": ("train_b.py", SEEDS, "  # faster", 0, None),
     "a copy without a finding": ("train_b.py", "print()", "", 0, COPY_ELSEWHERE),
     "a copy that is fixed alike": ("train_b.py", SEEDS, "", 2, None),
     "a copy that was put aside": ("train_old.py", "print()", "", 1, None),

@@ -9,10 +9,14 @@ import pytest
 from torchrepro_lint.knowledge.function_words import NameTable, function_words
 from torchrepro_lint.knowledge.program_words import WordTable, program_words
 
+#: Tables of words by which a program shows that it wants to repeat.
+OF_SEEDS = {"asks_to_repeat"}
+
 
 @pytest.mark.parametrize("table", get_args(WordTable))
 def test_no_table_matches_everything(table: WordTable) -> None:
-    assert program_words(table).search(b"import torch\n\ntorch.manual_seed(0)\n") is None
+    seeds = "" if table in OF_SEEDS else "torch.manual_seed(0)\n"
+    assert program_words(table).search(f"import torch\n\n{seeds}".encode()) is None
 
 
 @pytest.mark.parametrize(

@@ -44,6 +44,7 @@ ELSEWHERE = {
     "running/known_calls.py:_MAX_NAMES": "test_known_calls.py: past it a call is followed as any other",
     "running/properties.py:_MAX_READS": "test_all_the_ways_are_known_or_none_are",
     "running/properties.py:_MAX_FILES": "test_all_the_ways_are_known_or_none_are",
+    "ordering/fresh_seeds.py:_MAX_DEPTH": "test_fresh_seeds.py: past it a function may draw, and TRL202 says so",
     "kept/project.py:_MAX_CHANGED": "test_kept.py: all is found anew past it",
     "kept/project.py:_MAX_RETIRED": "test_kept.py: how much memory is kept",
     "ops/unique_indices.py:_MAX_MOVES": "past it nothing is known of an index, and TRL402 reports those as well",
