@@ -16,7 +16,7 @@ from torchrepro_lint.halves import without_safe_halves
 from torchrepro_lint.housekeeping import UNREADABLE_FILE
 from torchrepro_lint.interest import broken_cells, is_any_wanted, of_interest
 from torchrepro_lint.internal_errors import files_in_hand, internal_error
-from torchrepro_lint.left_elsewhere import COMPARED, Checks, may_leave_another, without_safe_parts
+from torchrepro_lint.left_elsewhere import Checks, compared_with, without_safe_parts
 from torchrepro_lint.regular_files import collected_notices
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.run_report import Report, baselines_of, severe_enough, without_known
@@ -252,8 +252,9 @@ def _report(
         if program is not None:
             dependencies.outside.setdefault(project.root, {}).update(program.outside)
             dependencies.looks.append(program.looks)
-            if analysis.toolkit.is_own and analysis.only is None and not suppressed_too and may_leave_another(own):
-                own, failures = _beside_what_is_left(analysis, project, checked, own, program, dependencies)
+            is_whole = analysis.toolkit.is_own and analysis.only is None and not suppressed_too
+            if compared := compared_with(own) if is_whole else frozenset():
+                own, failures = _beside_what_is_left(analysis, project, checked, own, program, dependencies, compared)
                 failed += failures
         for finding in own:
             (left if is_left_to_strict(finding, project.settings) else findings).append(finding)
@@ -279,21 +280,22 @@ def _beside_what_is_left(
     told: Sequence[Finding],
     program: ProgramLike,
     dependencies: Dependencies,
+    compared: frozenset[str],
 ) -> tuple[list[Finding], list[str]]:
-    """The findings of a project, where a fix is unsafe beside a loader that is left in any of its files, whichever are
-    asked about; and a message where that could not be told.
+    """The findings of a project, where a fix is unsafe beside a place that is left in any of its files, whichever are
+    asked about, by the rules that are `compared`; and a message where that could not be told.
     """
     from torchrepro_lint.rules.orders import whole_of
 
     try:
-        whole = whole_of(program)
+        whole = whole_of(program, compared)
     except Exception as error:
         return list(told), [internal_error("comparing the loaders of the project", error, ())]
     found, every, settings = list(checked.findings), list(told), project.settings
     dependencies.outside.setdefault(project.root, {}).update(program.outside)
     others = in_order(whole.files - checked.files)
     if others:
-        beside = replace(analysis, named=frozenset(), codes=COMPARED)
+        beside = replace(analysis, named=frozenset(), codes=compared)
         commented = {path for path in others if may_silence(_bytes_of(analysis, path))}
         more, _, second = _check_project(beside, project, others, commented, set(others), lambda share, what: None)
         found += more.findings

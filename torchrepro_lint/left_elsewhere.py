@@ -22,11 +22,10 @@ if TYPE_CHECKING:
     from torchrepro_lint.rules.orders import Drawn, What
 
 __all__ = [
-    "COMPARED",
     "Checks",
     "are_of_one_kind",
     "beside_a_rejected_fix",
-    "may_leave_another",
+    "compared_with",
     "without_safe_parts",
 ]
 
@@ -37,8 +36,6 @@ OF_ORDERS: Final = frozenset({NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER, *OF_WORK
 _OF_LOADERS: Final = frozenset({"TRL101", "TRL102", "TRL103"})
 #: Those of which all places are that are reported by default: listings, and the benchmark mode.
 _OF_PLACES: Final = frozenset({"TRL207", "TRL301"})
-#: All of these.
-COMPARED: Final = OF_ORDERS | _OF_LOADERS | _OF_PLACES
 _SPLIT: Final[What] = "random split"
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6
@@ -58,9 +55,11 @@ class Checks:
     is_left_to_strict: Callable[[Finding], bool]
 
 
-def may_leave_another(findings: Iterable[Finding]) -> bool:
-    """Whether one of the findings has a safe fix that another place may make unsafe."""
-    return any(_is_safe(one) and one.code in COMPARED for one in findings)
+def compared_with(findings: Iterable[Finding]) -> frozenset[str]:
+    """The rules of which a finding elsewhere may make a safe fix of these unsafe; none where none may."""
+    safe = frozenset(one.code for one in findings if _is_safe(one))
+    of_loaders = OF_ORDERS | _OF_LOADERS
+    return (frozenset() if safe.isdisjoint(of_loaders) else of_loaders) | (safe & _OF_PLACES)
 
 
 def gives_a_generator(finding: Finding) -> bool:
@@ -159,12 +158,12 @@ def _left(checks: Checks) -> list[Drawn]:
     mended -= {one.location for one in told if one.code in OF_WORKERS and not _is_safe(one)}
     silenced = {one.location for one in merged(checks.found) if one.code in OF_ORDERS} - {one.location for one in told}
     left = [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
-    seen = {one.location for one in checks.drawn}
+    known = mended | {one.location for one in checks.drawn}
     reported = (
         Drawn(one.location, _what(one), False, Counter())
         for one in told
         if one.code in (NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER)
-        and one.location not in seen | mended
+        and one.location not in known
         and one.location.path in checks.kept
         and not checks.is_left_to_strict(one)
     )
@@ -172,7 +171,7 @@ def _left(checks: Checks) -> list[Drawn]:
 
 
 def _what(finding: Finding) -> What:
-    """What a finding about an order speaks of."""
+    """What draws the order or the split that a finding is about."""
     if finding.code == NO_GENERATOR:
         return "shuffling loader"
     return _SPLIT if _is_of_a_split(finding) else "random sampler"

@@ -319,7 +319,7 @@ def _each_wish(program: Program) -> Iterator[tuple[Path, Evidence | None]]:
 
 def _only_imports_it(program: Program, one: Evidence, path: Path) -> bool:
     """Whether a function of a package for others seeds or switches, and a module outside it that imports the package
-    speaks of neither, nor does what it imports beside.
+    names neither, nor does what it imports beside.
     """
     if one.frame.scope.parent is None or not is_of_its_package(program, one.site.path):
         return False

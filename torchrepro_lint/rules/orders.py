@@ -19,7 +19,7 @@ from torchrepro_lint.diagnostics import Location, Position
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
-from torchrepro_lint.program.ordering.listings import listing_words
+from torchrepro_lint.program.ordering.listings import LISTING_WORDS
 from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseeded_splits
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
@@ -46,8 +46,8 @@ __all__ = ["Drawn", "Whole", "whole_of"]
 What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
 _SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
-#: A listing of a folder, or the benchmark mode.
-_LISTS_OR_SWITCHES: Final = any_word({*listing_words(), "benchmark"})
+#: What a file has in it in which one of these rules may find something: listings, and the benchmark mode.
+_PLACES: Final = {"TRL207": LISTING_WORDS, "TRL301": any_word({"benchmark"})}
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -74,18 +74,22 @@ class Whole:
     files: frozenset[Path]
 
 
-def whole_of(program: object) -> Whole:
-    """What a project draws, whichever of its files are asked about. What cannot be told counts: a loader with
-    `shuffle=shuffle`, a function that nothing calls yet.
+def whole_of(program: object, compared: frozenset[str]) -> Whole:
+    """What a project draws, whichever of its files are asked about, and the files of which findings of the rules
+    `compared` count. What cannot be told counts: a loader with `shuffle=shuffle`, a function that nothing calls yet.
+    Loaders are looked for only where a rule about them is one of these.
 
     A loader of an evaluation is one if it surely shuffles. None are programs that only evaluate or look at data,
     whatever has an order that somebody else manages, tests, and the code of others.
     """
     assert isinstance(program, Program)
-    drawn = (*_loaders(program), *_splits(program), *_unreadable(program))
-    making = {loaders[0].facts.path for loaders in program.loader_sites} | {one.location.path for one in drawn}
-    making.update(program.project.matching(_LISTS_OR_SWITCHES))
-    return Whole(drawn, frozenset(path for path in making if _is_kept(program, path)))
+    drawn: list[Drawn] = []
+    files = {path for code in compared & _PLACES.keys() for path in program.project.matching(_PLACES[code])}
+    if compared - _PLACES.keys():
+        drawn += (*_loaders(program), *_splits(program), *_unreadable(program))
+        files.update(loaders[0].facts.path for loaders in program.loader_sites)
+        files.update(one.location.path for one in drawn)
+    return Whole(drawn, frozenset(path for path in files if _is_kept(program, path)))
 
 
 def _is_kept(program: Program, path: Path) -> bool:

@@ -27,17 +27,18 @@ from torchrepro_lint.program.word_index import any_word
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Listing", "listing_words", "unsorted_listings"]
+__all__ = ["LISTING_WORDS", "Listing", "unsorted_listings"]
 
 _TABLES: Final = ("names", "lazy", "walks")
 
 
-def listing_words() -> frozenset[str]:
+def _words() -> frozenset[str]:
     """The last words of the names of all listings."""
     return frozenset(last_part(name) for table in _TABLES for name in ordering_names("listings", table))
 
 
-_WORDS: Final = any_word(listing_words())
+#: What a file has in it that lists a folder.
+LISTING_WORDS: Final = any_word(_words())
 
 
 def _path_words() -> frozenset[str]:
@@ -76,7 +77,7 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
     """
     walking = ordering_names("listings", "walks")
     unseen: list[tuple[str, tree.Call, ModuleFacts]] = []
-    for path in program.asked_with(_WORDS):
+    for path in program.asked_with(LISTING_WORDS):
         facts = program.facts(path)
         if facts is None:
             continue
@@ -101,7 +102,7 @@ def _deciding(name: str, call: tree.Call, facts: ModuleFacts, sink: Sink) -> Lis
 
 def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
     """The calls in a file that list a folder, each with the name of what it calls."""
-    words = listing_words()
+    words = _words()
     for scope in facts.walk_scopes():
         for call, arms in scope.calls:
             if called_name(call.func) not in words:

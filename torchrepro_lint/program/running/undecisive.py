@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.calls import CallTable, known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import External, SequenceValue, Values
+from torchrepro_lint.program.evaluation.values import External, SequenceValue
 from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -32,21 +32,12 @@ _MEASURES = ("len", "int", "min", "max", "abs", "round")
 
 def only_waits(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
     """Whether a call does nothing but wait, for as long as its arguments say."""
-    if called_name(call.func) not in _waiting_words():
-        return False
-    return _are_all(ev.values(call.func, frame), known_calls("waits"))
-
-
-@cache
-def _waiting_words() -> frozenset[str]:
-    return last_parts(known_calls("waits"))
+    return _is_of(ev, call, frame, "waits")
 
 
 def chooses_the_only_one(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
     """Whether a call chooses from a tuple or list that is known to have a single item."""
-    if called_name(call.func) not in _choosing_words() or not call.args or call.args[0].star:
-        return False
-    if not _are_all(ev.values(call.func, frame), known_calls("chooses")):
+    if not call.args or call.args[0].star or not _is_of(ev, call, frame, "chooses"):
         return False
     given = ev.values(call.args[0].value, frame)
     return bool(given) and all(
@@ -54,13 +45,17 @@ def chooses_the_only_one(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
     )
 
 
-@cache
-def _choosing_words() -> frozenset[str]:
-    return last_parts(known_calls("chooses"))
-
-
-def _are_all(functions: Values, names: frozenset[str]) -> bool:
+def _is_of(ev: Evaluator, call: tree.Call, frame: Frame, table: CallTable) -> bool:
+    """Whether a call is surely one of a table of known calls."""
+    if called_name(call.func) not in _last_words(table):
+        return False
+    functions, names = ev.values(call.func, frame), known_calls(table)
     return bool(functions) and all(isinstance(one, External) and canonical(one.name) in names for one in functions)
+
+
+@cache
+def _last_words(table: CallTable) -> frozenset[str]:
+    return last_parts(known_calls(table))
 
 
 def decides_nothing(ev: Evaluator, statement: tree.Stmt, frame: Frame) -> bool:

@@ -151,13 +151,11 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         site = switch_site(one)
         trace = [*(intent_link(other) for other in intent[:1]), Link(site, "switches benchmark mode on")]
         is_asked = level == "deterministic"
-        is_always = program.settings.intent is not None or any(
-            holds_for_all_runs(program, shown, places) for shown in intent
+        is_for_all = program.settings.intent is not None or (
+            any(holds_for_all_runs(program, shown, places) for shown in intent)
+            and any("torch" in other.seeds for other in seedings_at(program, one.site.path, places))
         )
-        is_seeded = program.settings.intent is not None or any(
-            "torch" in other.seeds for other in seedings_at(program, one.site.path, places)
-        )
-        is_safe = is_asked and is_always and is_seeded and one.name != _FLAGS
+        is_safe = is_asked and one.name != _FLAGS and is_for_all
         applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
         fix, declined = set_value_fix(program, one, "False", applicability)
         severity = Severity.ERROR if is_asked else Severity.WARNING

@@ -72,6 +72,7 @@ class GeneratorIsTheGlobalOne(Rule):
     name = "generator-is-the-global-one"
     summary = "torch's global generator is passed as generator=: torch.manual_seed(..) or torch.default_generator"
     severity = Severity.WARNING
+    is_strict_in_tests = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in global_generators(program):
@@ -84,7 +85,6 @@ class GeneratorIsTheGlobalOne(Rule):
                 trace,
                 fix=fix,
                 declined=declined,
-                seldom_matters=program.is_test(one.made.path),
             )
 
 

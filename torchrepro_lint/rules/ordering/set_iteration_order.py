@@ -76,6 +76,7 @@ class SetIterationOrder(Rule):
     name = "set-iteration-order"
     summary = "iteration order of a set, which differs between processes, determines an index, samples or a split"
     severity = Severity.WARNING
+    is_strict_in_tests = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
@@ -90,7 +91,6 @@ class SetIterationOrder(Rule):
                 seldom_matters=not order
                 and (
                     is_never_run(program, one.site)
-                    or program.is_test(one.site.path)
                     or is_copied(program, one.site.path)
                     or is_in_a_plot(program, one.site)
                 ),

@@ -45,9 +45,9 @@ Fix safety
     of the files alone as a whole. Unsafe if the names are consumed one by one, since sorting has to read all of them
     first; if the function lists the same folder again for another list that stays unsorted, since their items may
     belong together; if an `if` below does nothing but sort what has its name; if the project has another listing that
-    is reported by default and that no safe fix sorts; and if `random` or NumPy
-    draws from it, and nothing around it seeds that. The order changes once, when the fix is applied. There is no fix
-    for walks, where both the folders and the files of each folder have to be sorted.
+    is reported by default and that no safe fix sorts; and if `random` or NumPy draws from it, and nothing around it
+    seeds that. The order changes once, when the fix is applied. There is no fix for walks, where both the folders and
+    the files of each folder have to be sorted.
 
 Not reported
     - Listings that are sorted, also later and under another name or by a function that they are passed to, or whose
