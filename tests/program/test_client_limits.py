@@ -49,6 +49,7 @@ ELSEWHERE = {
     "kept/project.py:_MAX_RETIRED": "test_kept.py: how much memory is kept",
     "ops/unique_indices.py:_MAX_MOVES": "past it nothing is known of an index, and TRL402 reports those as well",
     "ops/unique_indices.py:_MAX_CALLS": "past it nothing is known of an index, and TRL402 reports those as well",
+    "ops/replaced_modules.py:_MAX_STEPS": "past it no module is known to be replaced, and TRL401 reports those as well",
     "evaluation/order.py:_MAX_LEVELS": "test_values.py: in which order values are gone through",
 }
 

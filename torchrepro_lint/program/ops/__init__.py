@@ -12,6 +12,7 @@ Where they run:
 op_runs.py               on which device, with gradients or without, under the flag or not
 cpu_devices.py           files in which every device is the CPU
 module_runs.py           where a module runs; criterion_runs.py: a loss that is an object
+replaced_modules.py      modules that a constructor replaces before they run
 network_calls.py         what the call of a model may run
 input_forms.py           what form the inputs have in a run
 recomputation.py         what is computed again in a backward pass, with other random numbers

@@ -13,7 +13,7 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue
 from torchrepro_lint.program.running.call_index import NamedCall
-from torchrepro_lint.program.running.callers import frame_without_callers, instances_of
+from torchrepro_lint.program.running.callers import contexts, frame_without_callers, instances_of
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["calls_of_object", "is_called_only_where", "is_never_called", "module_runs", "runs_only_where"]
+__all__ = [
+    "calls_of_object",
+    "is_called_only_where",
+    "is_never_called",
+    "is_ruled_out",
+    "module_runs",
+    "runs_only_where",
+]
 
 MAX_HOLDERS = 4
 
@@ -147,6 +154,23 @@ def is_never_called(program: Program, facts: ModuleFacts, made: tree.Call) -> bo
     anyhow = re.compile(rf"(?:\.\s*|[\"']){attr}\b".encode())
     together = program.imports.together(facts.path)
     return not any(program.project.holds(path, as_text if path == facts.path else anyhow) for path in together)
+
+
+def is_ruled_out(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> bool:
+    """Whether all calls of a module stand under conditions that no object which has it satisfies:
+    `if self.kind == "pool": x = self.pool(x)`, where each is made with another kind.
+    """
+    calls = calls_of_object(ev, facts, scope, made)
+    return bool(calls) and not any(_may_run(ev, facts, call) for call in calls or ())
+
+
+def _may_run(ev: Evaluator, facts: ModuleFacts, call: tree.Call) -> bool:
+    function = parents_of(ev, facts).function(call)
+    if not isinstance(function, tree.FunctionDef):
+        return True
+    around = facts.scope_of(function)
+    path = around.path_at(call.site)
+    return not path or any(ev.may_run(call.site, path, frame) for frame in contexts(ev, facts, around))
 
 
 def _uses_of_any_part(parents: Parents) -> Iterator[tree.Expr]:

@@ -25,6 +25,7 @@ from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.named_uses import is_named_by
+from torchrepro_lint.program.running.way_frames import may_come_through, may_have_further_calls
 from torchrepro_lint.program.running.ways import (
     Way,
     Waypoint,
@@ -36,7 +37,7 @@ from torchrepro_lint.program.running.ways import (
     ways,
 )
 from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.switches.intent_at import programs_of_ways, ways_of
 from torchrepro_lint.program.switches.trainers import is_of_an_evaluation
 
 if TYPE_CHECKING:
@@ -50,15 +51,19 @@ __all__ = [
     "may_run_on_cuda",
     "may_use_cuda",
     "of_its_users",
+    "of_reaching_programs",
     "of_trainings",
     "speaks_of_a_device",
     "trains",
     "ways_to",
 ]
 
-# What a program says that may use a GPU: its own words for one, or a device that comes from outside.
+# What a program says that may use a GPU: its own words for one, or a device that comes from outside. To seed CUDA, also
+# where that is there, uses none: `if torch.cuda.is_available(): torch.cuda.manual_seed_all(seed)`.
+_SEEDS_CUDA: Final = rb"cuda\s*\.\s*(?:manual_seed|seed(?:_all)?\b|[gs]et_rng_state)"
 _GPU = re.compile(
-    rb"cuda|gpu|nccl|rocm|accelerat|\bTrainer\b|--device\b|\b(?:args?|opts?|options|cfg|conf|config|hparams|hps|params"
+    rb"(?!" + _SEEDS_CUDA + rb"|cuda\.is_available\(\)\s*:\s*(?:#.*\s+)?torch\." + _SEEDS_CUDA + rb")cuda"
+    rb"|gpu|nccl|rocm|accelerat|\bTrainer\b|--device\b|\b(?:args?|opts?|options|cfg|conf|config|hparams|hps|params"
     rb"|flags|FLAGS|settings)(?:\.\w+)*(?:\.device\b|\[[\"']device[\"']\])",
     re.IGNORECASE,
 )
@@ -161,6 +166,19 @@ def of_its_users(program: Program, operation: Operation, intent: list[Evidence])
     """
     place = operation.frame.facts, operation.frame.scope
     return [one for one in intent if is_named_by(program, *place, one.roots, (one.frame.facts.path, one.frame.scope))]
+
+
+def of_reaching_programs(program: Program, operation: Operation, intent: list[Evidence]) -> list[Evidence]:
+    """The intent of the programs that may come to the operation with the arguments that they give: one that builds the
+    network "plain" makes none of those that another name stands for.
+    """
+    frame = operation.frame
+    places = ways(program.ev, frame.facts, frame.scope, operation.call.site)
+    reaching = [way for way in places if may_come_through(program.ev, way)]
+    if len(reaching) == len(places) or any(may_have_further_calls(program.ev, way) for way in places):
+        return intent
+    programs = programs_of_ways(program, tuple(reaching))
+    return [one for one in intent if not programs.isdisjoint(one.roots)]
 
 
 def of_trainings(program: Program, path: Path, intent: list[Evidence]) -> list[Evidence]:

@@ -23,6 +23,7 @@ from torchrepro_lint.program.running.callers import (
     is_meant,
 )
 from torchrepro_lint.program.running.indirect_calls import any_calls_of, calls_function
+from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -55,10 +56,36 @@ def making_places(ev: Evaluator, cls: ClassValue, most: int = MAX_CONTEXTS) -> t
     """The calls in the project that can make an object of the class or of a subclass, as many."""
 
     def find() -> tuple[NamedCall, ...]:
-        places = _places(ev, calls_making(ev, cls), partial(is_class, ev, cls), True)
-        return tuple(islice(places, most))
+        wanted = partial(is_class, ev, cls)
+        places = tuple(islice(_places(ev, calls_making(ev, cls), wanted, True), most))
+        return places or tuple(islice(_places(ev, _calls_of_a_table(ev, cls), wanted, True), most))
 
     return ev.remembered(("making-places", cls.node, cls.frame, most), find, ())
+
+
+def _calls_of_a_table(ev: Evaluator, cls: ClassValue) -> Iterator[NamedCall]:
+    """The calls in the file of a class of what is looked up there, where a dict of that file holds the class or a
+    decorator may put it into one: `NETS[name](width)`, `make = NETS.get(name)`.
+    """
+    facts = cls.frame.facts
+    parents = parents_of(ev, facts)
+    is_held = any(isinstance(parents.of(use), tree.DictDisplay) for use in parents.reads(cls.name))
+    if not is_held and not cls.node.decorators:
+        return
+    for scope in facts.walk_scopes():
+        for call, path in scope.calls:
+            if _is_looked_up(scope, call.func):
+                yield NamedCall(facts, scope, call, path)
+
+
+def _is_looked_up(scope: Scope, func: tree.Expr) -> bool:
+    match func:
+        case tree.Subscript() | tree.Call(func=tree.Attribute(attr="get")):
+            return True
+        case tree.Name(id=name):
+            bound = (one.node for one in scope.bindings.get(name, ()) if one.kind == "assign")
+            return any(not isinstance(node, tree.Name) and _is_looked_up(scope, node) for node in bound)  # type: ignore[arg-type]
+    return False
 
 
 def _places(

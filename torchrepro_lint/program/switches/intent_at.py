@@ -44,6 +44,7 @@ __all__ = [
     "is_opposed",
     "is_taken_back",
     "not_heeded",
+    "programs_of_ways",
     "seedings_at",
     "ways_of",
 ]
@@ -80,7 +81,7 @@ def seedings_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[E
 
 
 def _shown_at(program: Program, path: Path, places: tuple[Way, ...]) -> list[Evidence]:
-    above = _programs(program, places)
+    above = programs_of_ways(program, places)
     if not program.is_test(path):
         above -= program.tests
     compared = _compared(program.evidence_of_intent, above) or ()
@@ -112,7 +113,7 @@ def is_for_one_draw(program: Program, one: Evidence) -> bool:
     return source is not None and not source.fallback and source.frame.scope is scope
 
 
-def _programs(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
+def programs_of_ways(program: Program, places: tuple[Way, ...]) -> frozenset[Path]:
     """The modules whose run reaches the place: those at the end of its ways, and what imports these."""
     found: set[Path] = set()
     for way in places:
@@ -144,7 +145,7 @@ def is_opposed(program: Program, places: tuple[Way, ...], one: Evidence | None =
         return True
     wishes = [other for other in program.evidence_of_intent if other.level == "deterministic"]
     around = {waypoint.facts.path for way in places for waypoint in way}
-    compared = _compared(wishes, _programs(program, places), around)
+    compared = _compared(wishes, programs_of_ways(program, places), around)
     return compared is None or any(never_together(ways_of(program, other), places) for other in compared)
 
 

@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
+from torchrepro_lint.program.ops.module_runs import is_ruled_out
 from torchrepro_lint.program.ops.op_runs import (
     is_about_cuda,
     may_run_backward,
     may_run_on_cuda,
     may_use_cuda,
     of_its_users,
+    of_reaching_programs,
     of_trainings,
     prepares_data,
     trains,
@@ -20,6 +22,7 @@ from torchrepro_lint.program.ops.op_runs import (
 )
 from torchrepro_lint.program.ops.operations import Operation, called_by
 from torchrepro_lint.program.ops.proven_rows import Flag, can_be_proven, rows_possible, rows_proven, runs_somewhere
+from torchrepro_lint.program.ops.replaced_modules import is_replaced
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
 from torchrepro_lint.program.switches.intent import Evidence
@@ -85,10 +88,13 @@ def candidates(
                 continue
             if not forced:
                 intent = of_its_users(program, operation, intent)
+                intent = of_reaching_programs(program, operation, intent)
                 if not any(one in wanted for one in intent) or is_in_unused_method(
                     program, operation.frame.facts, operation.frame.scope
                 ):
                     continue
+            if operation.is_module and _never_runs(program, operation):
+                continue
             rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend)
             if not rows or (rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0])):
                 continue
@@ -104,6 +110,12 @@ def candidates(
                 # What is shown, and fixed, is a run that has such a pass.
                 intent.sort(key=lambda one: (one not in wanted, not trains(program, one.roots)))
             yield operation, rows[0], intent
+
+
+def _never_runs(program: Program, operation: Operation) -> bool:
+    """Whether a module is replaced before anything can run it, or no object that has it comes to its calls."""
+    place = operation.frame.facts, operation.frame.scope, operation.call
+    return is_replaced(program.ev, *place) or is_ruled_out(program.ev, *place)
 
 
 def adds_along_sparse_edges(program: Program, operation: Operation) -> bool:

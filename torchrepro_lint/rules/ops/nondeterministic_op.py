@@ -53,7 +53,7 @@ Not reported
     - What cuDNN's switch covers (convolutions, recurrent layers), matrix products (`CUBLAS_WORKSPACE_CONFIG`) and
       attention (TRL404).
     - Plain assignment by index (`x[i] = y`, `scatter_` without `reduce`, `index_copy_`) and sums of integers.
-    - Programs and tensors that stay on the CPU.
+    - Programs and tensors that stay on the CPU. To seed CUDA (`torch.cuda.manual_seed_all(seed)`) is no use of it.
     - Backward passes that do not happen, such as those of data preparation (in files called transforms, augmentation,
       datasets), of code that uses a trained network (in files called inference or predict), or back into what a network
       is given as its input, by its name (`image`, `xyz`).
@@ -67,6 +67,9 @@ Not reported
     - Programs in which an option may set torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).
     - Functions and classes whose name occurs in no program that asks for determinism: in a file of many networks, such
       a program may use only one.
+    - Modules that a constructor replaces by others before they run, itself or by a method that it calls, and those that
+      are only called under a condition that no object of the project satisfies.
+    - Networks that the program with the switch does not build, by the arguments that it gives: another one may.
     - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
       each.
     - Backward passes of `gather`, `index_select`, `take` and `take_along_dim`, which add only where an index comes

@@ -53,6 +53,9 @@ Not reported
     - Operations that are nondeterministic only for certain shapes or kernels, if the code does not prove that these
       occur.
     - Functions and classes whose name occurs in no program that sets the flag.
+    - Modules that a constructor replaces by others before they run, itself or by a method that it calls, and those that
+      are only called under a condition that no object of the project satisfies.
+    - Networks that the program with the switch does not build, by the arguments that it gives: another one may.
     - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
       each.
     - The flag of a test, or of the `__main__` block of a module that others import: reported in the `strict` profile
