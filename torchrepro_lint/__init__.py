@@ -9,6 +9,7 @@ api.py              what rules of other packages may use; third_party.py finds t
 
 From paths to findings:
 engine.py           the order of the steps
+project_check.py    the rules run over one project
 run_report.py       what comes of a check
 interest.py         which files may hold a finding, by their bytes
 toolkit.py          the rules, and what makes the program that they ask
@@ -20,7 +21,7 @@ internal_errors.py  what is said of a fault of the tool itself
 From findings to fixed files:
 fix_loop.py         the rounds in which fixes are applied, and what is written
 halves.py           makes a fix unsafe that would mend one of several findings alike; left_elsewhere.py: one of the
-                    loaders of a project
+                    loaders of a repository
 fix_attempts.py     one attempt: the texts with some fixes, checked again
 fix_report.py       what came of them
 

@@ -20,7 +20,8 @@ from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import in_order
-from torchrepro_lint.source.project import Projects
+from torchrepro_lint.source.project import Projects, repository
+from torchrepro_lint.source.root import absolute
 from torchrepro_lint.source.text import Source, SourceError, decode, split_lines
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS
 from torchrepro_lint.toolkit import Toolkit
@@ -60,7 +61,8 @@ class Attempts:
     texts of those that are replaced or have changed. `contents` are the bytes that all rounds look at: a file that is
     saved meanwhile is not seen, and not written. A link that leads out of its project is only written through with
     `through_links`, or where the file is one of those whose text was `given`. `rejected` are fixes that were tried and
-    did no good, by what does not change when other fixes are applied. `joined` are the files that one fix changes, or
+    did no good, by what does not change when other fixes are applied; so are the findings whose fixes were `accepted`,
+    in the order in which these were applied. `joined` are the files that one fix changes, or
     imports from. `checks` counts the checks.
     """
 
@@ -75,6 +77,7 @@ class Attempts:
     through_links: bool = False
     contents: Contents = field(default_factory=Contents)
     rejected: dict[tuple[object, ...], RejectedFix] = field(default_factory=dict)
+    accepted: dict[tuple[object, ...], Finding] = field(default_factory=dict)
     checks: int = 0
     given: Set[Path] = frozenset()
     joined: list[set[Path]] = field(default_factory=list)
@@ -84,9 +87,9 @@ class Attempts:
     _files: FilesAlike | None = None
     _copies: dict[Set[Path], Report] = field(default_factory=dict)
 
-    def check(self, overlay: Mapping[Path, str]) -> Report:
-        """The report on the texts. The number of checks is not known in advance, so each takes half of what is left of
-        the progress bar.
+    def check(self, overlay: Mapping[Path, str], fixed: Sequence[Finding] = ()) -> Report:
+        """The report on the texts, from which some findings are `fixed`. The number of checks is not known in advance,
+        so each takes half of what is left of the progress bar.
         """
         left = 0.5**self.checks
         note = "with the fixes: " if self.checks else ""
@@ -98,6 +101,7 @@ class Attempts:
             projects=self.projects,
             toolkit=self.toolkit,
             contents=self.contents,
+            fixed=fixed,
             run=replace(
                 self.run,
                 progress=lambda share, what: self.run.progress(1 - left + share * left / 2, f"{note}{what}"),
@@ -156,21 +160,38 @@ class Attempts:
         return self._reject_beside_rejected(report, fixed) or bool(unlike or beside)
 
     def _reject_beside_rejected(self, report: Report, fixed: Sequence[Finding]) -> bool:
-        """Rejects the safe fixes of loaders beside another loader of the project whose own one was tried and rejected;
-        whether there are any.
+        """Rejects the safe fixes beside another place of their kind in the repository, whose own one was tried and
+        rejected; whether there are any.
         """
         tried = [one.finding for one in self.rejected.values()]
         found = False
         for one in fixed:
-            if one.location.path in report.unsafe_allowed or self.key(one) in self.rejected:
+            if one.location.path in report.unsafe_allowed or self.key(one) in self.rejected or not self.toolkit.is_own:
                 continue
-            root = self.projects.of(one.location.path).root
-            others = (each for each in tried if self.projects.of(each.location.path).root == root)
+            root = self._repository(one.location.path)
+            others = (each for each in tried if self._repository(each.location.path) == root)
             other = next((each for each in others if are_of_one_kind(one, each)), None)
             if other is not None:
                 self.rejected[self.key(one)] = RejectedFix(one, beside_a_rejected_fix(other, root))
                 found = True
         return found
+
+    def reject_halves(self, report: Report) -> bool:
+        """Rejects the safe fixes that were accepted and beside which a place of their kind is left in the end; whether
+        there are any.
+        """
+        halves = {(one.code, one.location, one.message): one for one in report.halves}
+        found = False
+        for key, one in self.accepted.items():
+            half = halves.get((one.code, one.location, one.message))
+            if half is not None and half.fix is not None and one.location.path not in report.unsafe_allowed:
+                self.rejected[key] = RejectedFix(one, half.fix.message.rpartition("; ")[2])
+                found = True
+        return found
+
+    def _repository(self, path: Path) -> Path:
+        folders = [absolute(one) for one in self.paths if one not in self.overlay and one.is_dir()]
+        return repository(self.projects.of(path).root, folders)
 
     def _beside_copies(self, findings: Sequence[Finding]) -> Report:
         """The report on unchecked files with copies: each file is fixed in one way, whichever of them are given."""
@@ -315,7 +336,7 @@ class Attempts:
             return texts
         # Asked before the texts are replaced: what is known of them is in memory now.
         before = self._by_every_rule_in(self.overlay, self._to_be_fixed(report, chosen))
-        after = self.check(texts)
+        after = self.check(texts, [*self.accepted.values(), *(finding for finding, _ in chosen)])
         if len(after.errors) > len(report.errors):
             return Rejection("the result cannot be checked", chosen)
         before_count, after_count = counts(report), counts(after)

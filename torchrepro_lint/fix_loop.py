@@ -93,13 +93,15 @@ def fix(
 
 
 def _alike(attempts: Attempts, first: Report, start: dict[Path, str]) -> Report:
-    """The report after all rounds. Where the fix of a finding was tried and rejected, and a copy of its code was fixed,
-    they begin again without that.
+    """The report after all rounds. They begin again without a fix beside which a place of its kind is left in the end;
+    and where the fix of a finding was tried and rejected, without that of a copy of its code.
     """
     report = _after_rounds(attempts, first)
     for _ in range(MAX_STARTS):
+        has_halves = attempts.reject_halves(report)
         after, attempts.overlay = attempts.overlay, start
-        if not attempts.rejected or not attempts.reject_unlike_twins(first):
+        is_unlike = bool(attempts.rejected) and attempts.reject_unlike_twins(first)
+        if not (has_halves or is_unlike):
             attempts.overlay = after
             break
         report = _after_rounds(attempts, first)
@@ -136,6 +138,7 @@ class _Accepted:
 def _after_rounds(attempts: Attempts, first: Report) -> Report:
     """The report after all rounds, on the texts that `attempts` has then. `first` is that on the files as they were."""
     report, fewest, idle = first, len(first.findings), 0
+    attempts.accepted.clear()
     for _ in range(MAX_ROUNDS):
         open_findings = attempts.applicable(report)
         if not open_findings or idle == MAX_IDLE_ROUNDS:
@@ -144,6 +147,7 @@ def _after_rounds(attempts: Attempts, first: Report) -> Report:
         chosen = [(finding, one) for finding, one in open_findings if id(one) in compatible]
         accepted = _extended(attempts, report, _Accepted(), chosen)
         if accepted.result is not None:
+            attempts.accepted.update((attempts.key(finding), finding) for finding, _ in accepted.fixes)
             attempts.overlay, report = accepted.result
         idle = 0 if len(report.findings) < fewest else idle + 1
         fewest = min(fewest, len(report.findings))

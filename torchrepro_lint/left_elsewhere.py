@@ -4,13 +4,14 @@ another script. Whoever merges the fix takes the project for done.
 
 So a fix of an order is safe where no other order is left, after all safe fixes; that of a split, where no other split
 is; and that of workers, of a listing or of a switch, where the same rule finds no other place that no safe fix mends.
+That is asked of all projects of a repository that a run is about, and again of the texts that each round of fixes has.
 What is left of workers may in the same file be a loader of an evaluation.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -26,6 +27,7 @@ __all__ = [
     "are_of_one_kind",
     "beside_a_rejected_fix",
     "compared_with",
+    "unsafe_beside_others",
     "without_safe_parts",
 ]
 
@@ -67,18 +69,42 @@ def gives_a_generator(finding: Finding) -> bool:
     return finding.code in OF_ORDERS and finding.fix is not None and "generator" in finding.fix.message
 
 
-def without_safe_parts(findings: Sequence[Finding], checks: Checks, root: Path) -> list[Finding]:
-    """The findings, where a fix is unsafe beside what is left of its kind in the project at `root`."""
-    left = _left(checks)
-    drawn = {one.location: one for one in checks.drawn}
+def without_safe_parts(findings: Iterable[Finding], made_unsafe: Mapping[Hashable, Finding]) -> list[Finding]:
+    """The findings, where those of `unsafe_beside_others` have an unsafe fix."""
+    return [made_unsafe.get(_key(one), one) if _is_safe(one) else one for one in findings]
+
+
+def unsafe_beside_others(
+    checks: Sequence[Checks], fixed: Sequence[Finding], root: Path
+) -> tuple[dict[Hashable, Finding], list[Finding]]:
+    """The findings with a safe fix that is unsafe beside what is left of its kind in the projects, one or several of
+    one repository, of which the `checks` tell; and beside each of these in turn. And those of the findings that are
+    `fixed` in these projects beside which one is left in the end. Reasons name a place by where it lies below `root`.
+    """
+    found: dict[Hashable, Finding] = {}
+    while more := _beside_others([one for each in checks for one in each.told], checks, root):
+        found.update((_key(one), one) for one in more)
+        checks = [replace(one, told=without_safe_parts(one.told, found)) for one in checks]
+    return found, _beside_others(fixed, checks, root)
+
+
+def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: Path) -> list[Finding]:
+    left = [one for each in checks for one in _left(each)]
+    drawn = {one.location: one for each in checks for one in each.drawn}
     of_one_kind = [
         one
-        for one in checks.told
-        if one.location.path in checks.kept and _is_left_of_its_kind(one, is_strict=checks.is_left_to_strict(one))
+        for each in checks
+        for one in each.told
+        if one.location.path in each.kept and _is_left_of_its_kind(one, is_strict=each.is_left_to_strict(one))
     ]
-    return [
-        _beside(one, left, drawn.get(one.location), of_one_kind, root) if _is_safe(one) else one for one in findings
-    ]
+    reasons = (
+        (one, _why_unsafe(one, left, drawn.get(one.location), of_one_kind, root)) for one in findings if _is_safe(one)
+    )
+    return [_unsafe(one, reason) for one, reason in reasons if reason is not None]
+
+
+def _key(finding: Finding) -> Hashable:
+    return finding.code, finding.location, finding.message
 
 
 def _is_left_of_its_kind(finding: Finding, *, is_strict: bool) -> bool:
@@ -88,26 +114,29 @@ def _is_left_of_its_kind(finding: Finding, *, is_strict: bool) -> bool:
     return finding.code in _OF_PLACES and not is_strict and not _is_safe(finding)
 
 
-def _beside(
+def _why_unsafe(
     finding: Finding, left: Sequence[Drawn], own: Drawn | None, of_one_kind: Sequence[Finding], root: Path
-) -> Finding:
+) -> str | None:
     if gives_a_generator(finding):
-        is_split = own is not None and own.what == _SPLIT
+        is_split = own.what == _SPLIT if own is not None else _is_of_a_split(finding)
         for one in left:
-            if (one.what == _SPLIT) == is_split and one is not own and _counts_beside(own, one):
-                return _unsafe(finding, f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG")
+            if (one.what == _SPLIT) == is_split and one.location != finding.location and _counts_beside(own, one):
+                return f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG"
     for other in of_one_kind:
         # Workers of an evaluation, and what nothing runs, are compared with those of their own file alone.
         is_near = other.left_to_strict is None or other.location.path == finding.location.path
         if other.code == finding.code and other.location != finding.location and is_near:
-            return _unsafe(finding, f"no safe fix mends another one of the project ({_said_of(other.location, root)})")
-    return finding
+            return f"no safe fix mends another one of the project ({_said_of(other.location, root)})"
+    return None
 
 
 def are_of_one_kind(one: Finding, other: Finding) -> bool:
     """Whether two findings have safe fixes of which the first is to be made with the second alone."""
-    have_generators = all(_is_safe(each) and gives_a_generator(each) for each in (one, other))
-    return have_generators and _is_of_a_split(one) == _is_of_a_split(other)
+    if not (_is_safe(one) and _is_safe(other)):
+        return False
+    if gives_a_generator(one) and gives_a_generator(other):
+        return _is_of_a_split(one) == _is_of_a_split(other)
+    return one.code == other.code and one.code in _OF_LOADERS | _OF_PLACES
 
 
 def _is_of_a_split(finding: Finding) -> bool:
@@ -116,7 +145,7 @@ def _is_of_a_split(finding: Finding) -> bool:
 
 def beside_a_rejected_fix(other: Finding, root: Path) -> str:
     """Why a fix is rejected beside another one that was tried and rejected."""
-    return f"another loader ({_said_of(other.location, root)}) would be left as it is: see to both"
+    return f"another place ({_said_of(other.location, root)}) would be left as it is: see to both"
 
 
 def _said_of(location: Location, root: Path) -> str:

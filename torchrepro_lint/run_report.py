@@ -28,7 +28,8 @@ class Report:
     They have no fix. `unsafe_allowed` are the files with findings whose project enables unsafe fixes. `notices` are
     remarks about files and folders that are not findings. `known` is the number of findings that a baseline has hidden,
     and `stale` the number of its records for these files that matched no finding. `left` is what the strict profile
-    would report beside the findings, in programs that do not show that they want to repeat.
+    would report beside the findings, in programs that do not show that they want to repeat. `halves` are those of the
+    findings that fixes have removed beside which another place of their kind is left, each with the reason.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -40,6 +41,7 @@ class Report:
     stale: int = 0
     left: LeftToStrict = field(default_factory=LeftToStrict)
     elsewhere: tuple[Finding, ...] = ()
+    halves: tuple[Finding, ...] = ()
 
     @property
     def everything(self) -> tuple[Finding, ...]:

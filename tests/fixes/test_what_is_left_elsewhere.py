@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from torchrepro_lint import fix_loop
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
+from torchrepro_lint.fix_attempts import Attempts
+from torchrepro_lint.fix_loop import fix
 
 SAFE = """\
 import os
@@ -60,6 +63,38 @@ def test_a_listing_in_a_file_that_is_checked_alone(write) -> None:
     assert found.fix is not None and found.fix.applicability is Applicability.UNSAFE
 
 
+WALKS = OTHER.format(LISTINGS["no safe fix"][0])
+#: Where the two files are, beside what else the repository has.
+REPOSITORIES = {
+    "two folders, without git": {"ImageNet/train.py": LISTS, "DeiT/main.py": WALKS},
+    "two folders with requirements": {
+        "ImageNet/train.py": LISTS, "ImageNet/requirements.txt": "", "DeiT/main.py": WALKS, "DeiT/requirements.txt": ""
+    },
+    "two projects": {
+        ".git/HEAD": "", "ImageNet/train.py": LISTS, "ImageNet/setup.py": "", "DeiT/main.py": WALKS, "DeiT/setup.py": ""
+    },
+    "a project in another": {"pyproject.toml": "", "main.py": WALKS, "ImageNet/train.py": LISTS, "ImageNet/setup.py": ""},
+    "the other one further in": {"pyproject.toml": "", "train.py": LISTS, "DeiT/main.py": WALKS, "DeiT/setup.py": ""},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("files", REPOSITORIES.values(), ids=REPOSITORIES)
+def test_a_listing_beside_another_project_of_the_repository(files, write) -> None:
+    assert not _is_safe(write(files), "TRL207")
+
+
+@pytest.mark.parametrize("other", [LISTS, LISTS.replace("os.listdir('images')", "sorted(os.listdir('images'))")])
+def test_a_listing_beside_another_project_in_which_none_is_left(other: str, write) -> None:
+    projects = {"ImageNet/train.py": LISTS, "ImageNet/setup.py": "", "DeiT/main.py": other, "DeiT/setup.py": ""}
+    root = write({".git/HEAD": "", **projects})
+    assert _is_safe(root, "TRL207")
+
+
+def test_a_listing_beside_projects_that_strangers_keep_in_one_folder(write) -> None:
+    others = {f"{name}/setup.py": "" for name in ("ImageNet", "DeiT", "ViT")}
+    assert _is_safe(write({"ImageNet/train.py": LISTS, "DeiT/main.py": WALKS, **others}), "TRL207")
+
+
 SWITCH = """\
 import torch
 
@@ -83,3 +118,74 @@ Trainer(**options)
 def test_the_benchmark_mode_beside_one_that_is_left(other: str, is_safe: bool, write) -> None:
     root = write({"pyproject.toml": "", "train.py": SWITCH, "tune.py": other})
     assert _is_safe(root, "TRL301") is is_safe
+
+
+LOADS = """\
+import sys
+
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noise(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, at):
+        return np.random.rand()
+
+
+torch.manual_seed(int(sys.argv[1]))
+print(list(DataLoader(Noise(), num_workers=2)))
+"""
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [("TRL207", LISTS), ("TRL301", SWITCH), ("TRL101", LOADS)],
+    ids=("listings", "the benchmark mode", "workers"),
+)
+def test_beside_a_place_whose_fix_is_tried_and_rejected(rule: str, text: str, write, tmp_path_factory) -> None:
+    root = write({".git/HEAD": "", "pyproject.toml": "", "requirements.txt": "torch<1.9", "train.py": text})
+    assert [one.code for one in fix([root], write=False).fixed] == [rule]
+    outside = tmp_path_factory.mktemp("outside") / "other.py"
+    outside.write_text(f"# another one\n\n{text}\nprint('an end of its own')\n")
+    (root / "other.py").symlink_to(outside)
+    assert fix([root], write=False).changes == ()
+
+
+def test_a_listing_that_is_fixed_beside_one_that_is_left_in_the_end(write) -> None:
+    other = OTHER.format(LISTINGS["safe as well"][0])
+    root = write({"pyproject.toml": "", "train.py": LISTS, "other.py": other})
+    (found,) = [one for one in check([root]).findings if one.location.path.name == "train.py"]
+    texts = {root / "train.py": LISTS.replace("os.listdir('images')", "sorted(os.listdir('images'))")}
+    assert check([root], overlay=texts, fixed=[found]).halves == ()
+    texts[root / "other.py"] = WALKS
+    (half,) = check([root], overlay=texts, fixed=[found]).halves
+    assert half.location == found.location
+    assert half.fix is not None and half.fix.message.endswith("another one of the project (other.py:11)")
+
+
+def test_fixes_that_are_halves_in_the_end_are_not_made(write, monkeypatch) -> None:
+    """A fix that the first report calls safe, and a later one does not."""
+    other = OTHER.format(LISTINGS["safe as well"][0])
+    root = write({"pyproject.toml": "", "train.py": LISTS, "other.py": other})
+
+    def chosen(fixes):
+        return [one for one in fixes if one.edits[0].path.name == "train.py"]
+
+    monkeypatch.setattr(fix_loop, "select_compatible", chosen)
+    monkeypatch.setattr(fix_loop, "MAX_ROUNDS", 1)
+    report = fix([root], write=False)
+    assert report.changes != ()  # the other one is fixed in the next round
+    real = Attempts.check
+
+    def later(attempts, overlay, fixed=()):
+        # After the first round the listing of the other file has become a walk.
+        return real(attempts, {**overlay, root / "other.py": WALKS} if overlay else overlay, fixed)
+
+    monkeypatch.setattr(Attempts, "check", later)
+    report = fix([root], write=False)
+    assert report.changes == ()
+    assert "no safe fix mends another one of the project (other.py:11)" in {one.reason for one in report.rejected}

@@ -14,14 +14,23 @@ from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.discovery import ProjectTree, expand, in_order
 from torchrepro_lint.source.ignore import git_top
 from torchrepro_lint.source.imported_folders import ImportedFolders
-from torchrepro_lint.source.root import absolute, folder_above, holds_installed, is_marked, local_root
+from torchrepro_lint.source.root import absolute, folder_above, holds_installed, is_marked, is_shared_folder, local_root
 from torchrepro_lint.source.target import TargetTorch, find_target
 from torchrepro_lint.source.write import link_out_of
 
-__all__ = ["THROUGH_LINKS", "Project", "Projects"]
+__all__ = ["THROUGH_LINKS", "Project", "Projects", "repository"]
 
 #: The option that allows to write files outside of the project that links in it lead to.
 THROUGH_LINKS = "--write-through-links"
+
+
+def repository(root: Path, folders: Iterable[Path]) -> Path:
+    """Where the repository of the project at `root` begins, of which somebody merges a change as one: the top of the
+    git work tree; where there is none, the outermost of the `folders` that were given (absolute) and that hold the
+    project, unless strangers share that; else the project itself.
+    """
+    around = (one for one in folders if root.is_relative_to(one) and not is_shared_folder(one))
+    return git_top(root) or min(around, key=lambda one: len(one.parts), default=root)
 
 
 @dataclass(frozen=True, eq=False)
