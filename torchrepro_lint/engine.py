@@ -297,7 +297,8 @@ def _checks(
     by_default = without_safe_halves([each for each in every if not is_left_to_strict(each, settings)])
     every = [*by_default, *(each for each in every if is_left_to_strict(each, settings))]
     drawn = [each for each in whole.drawn if each.location.path not in apart]
-    yield Checks(found, every, drawn, files, lambda each: is_left_to_strict(each, settings))
+    listed = [each for each in whole.listed if each.path not in apart]
+    yield Checks(found, every, drawn, listed, files, lambda each: is_left_to_strict(each, settings))
 
 
 def _each_once(findings: Sequence[Finding]) -> list[Finding]:

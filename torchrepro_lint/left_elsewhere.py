@@ -34,10 +34,11 @@ __all__ = [
 _NO_GENERATOR_OF_A_SAMPLER: Final = "TRL202"
 #: The rules whose fixes give an order, or a split, a generator of its own.
 OF_ORDERS: Final = frozenset({NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER, *OF_WORKERS})
+_LISTING: Final = "TRL207"
 #: The rules of which all loaders of a project are mended or none.
 _OF_LOADERS: Final = frozenset({"TRL101", "TRL102", "TRL103"})
 #: Those of which all places are that are reported by default: listings, and the benchmark mode.
-_OF_PLACES: Final = frozenset({"TRL207", "TRL301"})
+_OF_PLACES: Final = frozenset({_LISTING, "TRL301"})
 _SPLIT: Final[What] = "random split"
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6
@@ -46,13 +47,14 @@ MIN_COMMON: Final = 0.6
 @dataclass(frozen=True, slots=True)
 class Checks:
     """What is known of the loaders of a project: the findings before comments and settings were asked, and after it;
-    the places that draw from the global generator; the files that are kept like the rest of the project; and which
-    findings are left to the strict profile.
+    the places that draw from the global generator, and those that list a folder and keep the order; the files that are
+    kept like the rest of the project; and which findings are left to the strict profile.
     """
 
     found: Sequence[Finding]
     told: Sequence[Finding]
     drawn: Sequence[Drawn]
+    listed: Sequence[Location]
     kept: Set[Path]
     is_left_to_strict: Callable[[Finding], bool]
 
@@ -97,10 +99,33 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
         for one in each.told
         if one.location.path in each.kept and _is_left_of_its_kind(one, is_strict=each.is_left_to_strict(one))
     ]
-    reasons = (
-        (one, _why_unsafe(one, left, drawn.get(one.location), of_one_kind, root)) for one in findings if _is_safe(one)
-    )
-    return [_unsafe(one, reason) for one, reason in reasons if reason is not None]
+    listed = [one for each in checks for one in _listed(each)]
+    found = []
+    for one in filter(_is_safe, findings):
+        reason = _why_unsafe(one, left, drawn.get(one.location), of_one_kind, root)
+        other = next((each for each in listed if each != one.location), None) if one.code == _LISTING else None
+        if reason is None and other is not None:
+            reason = f"no safe fix sorts another listing ({_said_of(other, root)})"
+        if reason is not None:
+            found.append(_unsafe(one, reason))
+    return found
+
+
+def _listed(checks: Checks) -> list[Location]:
+    """The listings that keep the order of the machine after all safe fixes, but for those that a comment or the
+    settings say are to.
+    """
+    told = [one for one in checks.told if one.code == _LISTING]
+    edits = {
+        edit
+        for one in told
+        if one.fix is not None and _is_safe(one) and not checks.is_left_to_strict(one)
+        for edit in one.fix.edits
+    }
+    # What one fix sorts besides has a finding of its own, which is left to the strict profile.
+    sorted_too = {one.location for one in told if one.fix is not None and edits.issuperset(one.fix.edits)}
+    silenced = {one.location for one in checks.found if one.code == _LISTING} - {one.location for one in told}
+    return [one for one in checks.listed if one not in sorted_too and one not in silenced]
 
 
 def _key(finding: Finding) -> Hashable:

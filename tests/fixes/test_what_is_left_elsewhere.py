@@ -95,6 +95,59 @@ def test_a_listing_beside_projects_that_strangers_keep_in_one_folder(write) -> N
     assert _is_safe(write({"ImageNet/train.py": LISTS, "DeiT/main.py": WALKS, **others}), "TRL207")
 
 
+#: What another file does with a listing that nothing proves to decide anything, and whether the order may decide.
+USES = {
+    "a helper fills a list": (
+        "def images(folder, found):\n    for path in Path(folder).iterdir():\n        found.append(path)\n    return found\n", True
+    ),
+    "a helper walks": (
+        "def images(folder):\n    found = []\n    for top, _, files in os.walk(folder):\n        for one in files:\n"
+        "            found.append(os.path.join(top, one))\n    return found\n", True,
+    ),
+    "a helper walks in order": (
+        "def images(folder):\n    found = []\n    for top, folders, files in os.walk(folder):\n        folders.sort()\n"
+        "        for one in sorted(files):\n            found.append(os.path.join(top, one))\n    return found\n", False,
+    ),
+    "entries": ("def images(folder):\n    with os.scandir(folder) as entries:\n        return [one.path for one in entries]\n", True),
+    "fastai": ("from fastai.vision.all import *\n\n\ndef images(path):\n    return (path / 'train').ls()\n", True),
+    "sorted by fastai": ("from fastai.vision.all import *\n\n\ndef images(path):\n    return path.ls().sorted()\n", False),
+    "ls of somebody": ("def images(client):\n    return client.ls()\n", False),
+    "a path that nobody knows": (
+        "class Images:\n    def __init__(self, root):\n        self.found = list(root.glob('*.png'))\n\n"
+        "    def __getitem__(self, at):\n        return self.found[at]\n", True,
+    ),
+    "gets numbers": (
+        "def rename(folder):\n    for at, one in enumerate(os.listdir(folder)):\n        os.rename(one, f'{at}.png')\n", True
+    ),
+    "is converted": ("def convert(folder):\n    for one in os.listdir(folder):\n        os.rename(one, one + '.png')\n", False),
+    "is counted": ("def count(folder):\n    return len(os.listdir(folder))\n", False),
+    "is searched": ("def has(folder):\n    names = os.listdir(folder)\n    return 'a' in names or not names\n", False),
+    "is sorted below": ("def images(folder):\n    names = os.listdir(folder)\n    names.sort()\n    return names\n", False),
+    "is sorted by the caller": (
+        "def images(folder):\n    return [one for one in os.listdir(folder)]\n\n\ndef load(x):\n    return sorted(images(x))\n", False
+    ),
+    "the newest one": ("def last(folder):\n    return max(Path(folder).glob('*.pt'), key=os.path.getctime)\n", False),
+    "one of them": ("def last(folder):\n    return os.listdir(folder)[-1]\n", False),
+    "by name": ("def sizes(folder):\n    return {one: os.path.getsize(one) for one in os.listdir(folder)}\n", False),
+    "a table of it": ("def table(folder):\n    return pd.DataFrame({'names': os.listdir(folder)})\n", True),
+    "is split": ("def parts(folder):\n    names = os.listdir(folder)\n    return names[:80], names[80:]\n", True),
+    "is written": ("def show(folder):\n    print(os.listdir(folder))\n", False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "is_left"), USES.values(), ids=USES)
+def test_a_listing_beside_one_of_which_nothing_is_reported(text: str, is_left: bool, write) -> None:
+    imports = "import glob\nimport os\nfrom pathlib import Path\n\nimport pandas as pd\n\n\n"
+    root = write({"pyproject.toml": "", "train.py": LISTS, "other.py": imports + text})
+    assert _is_safe(root, "TRL207") is not is_left
+
+
+def test_a_listing_beside_one_of_a_test_of_old_code_and_of_an_evaluation(write) -> None:
+    text = "import os\n\n\ndef images(folder):\n    return os.listdir(folder)\n"
+    others = dict.fromkeys(("tests/test_images.py", "old/images.py", "third_party/images.py"), text)
+    assert _is_safe(write({"pyproject.toml": "", "train.py": LISTS, **others}), "TRL207")
+
+
 SWITCH = """\
 import torch
 

@@ -73,6 +73,7 @@ LOWERED = [
     Lowered("ordering/order_backward.py:MAX_STEPS_BACK", "TRL208"),
     Lowered("ordering/order_mappings.py:MAX_PLACES", "TRL207"),
     Lowered("ordering/loaded_checkpoints.py:_MAX_STEPS", "TRL210", 1),
+    Lowered("ordering/kept_listings.py:MAX_USES", "TRL207"),
     Lowered("ordering/order_returns.py:MAX_CALLS", "TRL207", 1),
     Lowered("ordering/order_carriers.py:MAX_HOPS", "TRL207", 1),
     Lowered("running/way_frames.py:_MAX_FRAMES", "TRL504", 1),

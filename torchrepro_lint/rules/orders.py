@@ -19,7 +19,7 @@ from torchrepro_lint.diagnostics import Location, Position
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
-from torchrepro_lint.program.ordering.listings import LISTING_WORDS
+from torchrepro_lint.program.ordering.kept_listings import KEPT_LISTING_WORDS, kept_listings
 from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseeded_splits
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
@@ -46,8 +46,9 @@ __all__ = ["Drawn", "Whole", "whole_of"]
 What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
 _SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
+_LISTING: Final = "TRL207"
 #: What a file has in it in which one of these rules may find something: listings, and the benchmark mode.
-_PLACES: Final = {"TRL207": LISTING_WORDS, "TRL301": any_word({"benchmark"})}
+_PLACES: Final = {_LISTING: KEPT_LISTING_WORDS, "TRL301": any_word({"benchmark"})}
 _WORD: Final = re.compile(r"\w+")
 
 
@@ -66,11 +67,12 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What all files of a project draw from the global generator, and the files that make loaders, splits and samplers,
-    list folders or name the benchmark mode, and are kept like the rest.
+    """What all files of a project draw from the global generator; where they list folders and keep the order; and the
+    files that make loaders, splits and samplers, list folders or name the benchmark mode, and are kept like the rest.
     """
 
     drawn: Sequence[Drawn]
+    listed: Sequence[Location]
     files: frozenset[Path]
 
 
@@ -89,7 +91,8 @@ def whole_of(program: object, compared: frozenset[str]) -> Whole:
         drawn += (*_loaders(program), *_splits(program), *_unreadable(program))
         files.update(loaders[0].facts.path for loaders in program.loader_sites)
         files.update(one.location.path for one in drawn)
-    return Whole(drawn, frozenset(path for path in files if _is_kept(program, path)))
+    listed = list(_listings(program)) if _LISTING in compared else []
+    return Whole(drawn, listed, frozenset(path for path in files if _is_kept(program, path)))
 
 
 def _is_kept(program: Program, path: Path) -> bool:
@@ -153,6 +156,23 @@ def _splits(program: Program) -> Iterator[Drawn]:
             or gives_minibatches(program, call)
         ):
             yield _at(program, call.site, "random sampler")
+
+
+def _listings(program: Program) -> Iterator[Location]:
+    for facts, call in kept_listings(program):
+        site = Site(facts.path, call.site)
+        if not _is_kept(program, site.path) or is_put_aside(program, site.path):
+            continue
+        if _only_looks(program, site) or is_run_elsewhere_alone(program, site):
+            continue
+        if not only_evaluates(program, site) or _may_be_trained_with(program, site.path):
+            yield program.location(site)
+
+
+def _may_be_trained_with(program: Program, path: Path) -> bool:
+    """Whether a program that imports a file trains: it may use what is in it in a way that cannot be followed."""
+    trains = program_words("trains")
+    return any(program.project.holds(one, trains) for one in program.imports.above(path) if one != path)
 
 
 def _unreadable(program: Program) -> Iterator[Drawn]:

@@ -27,7 +27,7 @@ from torchrepro_lint.program.word_index import any_word
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["LISTING_WORDS", "Listing", "unsorted_listings"]
+__all__ = ["LISTING_WORDS", "Listing", "listings_in", "unsorted_listings"]
 
 _TABLES: Final = ("names", "lazy", "walks")
 
@@ -82,7 +82,7 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
         if facts is None:
             continue
         found: list[Listing] = []
-        for name, call in _listings_in(program, facts):
+        for name, call in listings_in(program, facts):
             sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
             if sink is not None:
                 found.append(_deciding(name, call, facts, sink))
@@ -100,7 +100,7 @@ def _deciding(name: str, call: tree.Call, facts: ModuleFacts, sink: Sink) -> Lis
     return Listing(name, call, facts, lazy, entries, name in ordering_names("listings", "walks"), sink)
 
 
-def _listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
+def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
     """The calls in a file that list a folder, each with the name of what it calls."""
     words = _words()
     for scope in facts.walk_scopes():

@@ -44,10 +44,11 @@ Fix safety
     Safe if a list is created: wraps it in `sorted(...)`, and a sum of three listings or more that differ in the suffix
     of the files alone as a whole. Unsafe if the names are consumed one by one, since sorting has to read all of them
     first; if the function lists the same folder again for another list that stays unsorted, since their items may
-    belong together; if an `if` below does nothing but sort what has its name; if the project has another listing that
-    is reported by default and that no safe fix sorts; and if `random` or NumPy draws from it, and nothing around it
-    seeds that. The order changes once, when the fix is applied. There is no fix for walks, where both the folders and
-    the files of each folder have to be sorted.
+    belong together; if an `if` below does nothing but sort what has its name; if the repository has another listing
+    that no safe fix sorts and whose order something keeps, also where nothing is reported of it: a helper fills a list
+    from `os.walk`, fastai's `path.ls()`; and if `random` or NumPy draws from it, and nothing around it seeds that. The
+    order changes once, when the fix is applied. There is no fix for walks, where both the folders and the files of each
+    folder have to be sorted.
 
 Not reported
     - Listings that are sorted, also later and under another name or by a function that they are passed to, or whose
