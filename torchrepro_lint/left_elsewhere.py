@@ -37,8 +37,10 @@ OF_ORDERS: Final = frozenset({NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER, *OF_WORK
 _LISTING: Final = "TRL207"
 #: The rules of which all loaders of a project are mended or none.
 _OF_LOADERS: Final = frozenset({"TRL101", "TRL102", "TRL103"})
-#: Those of which all places are that are reported by default: listings, and the benchmark mode.
-_OF_PLACES: Final = frozenset({_LISTING, "TRL301"})
+_SEARCH: Final = "TRL510"
+#: Those of which all places are that are reported by default: listings, the benchmark mode, generators that are left
+#: out of a seed, and searches; of these also the ones in programs that seed nothing.
+_OF_PLACES: Final = frozenset({_LISTING, "TRL301", "TRL502", _SEARCH})
 _SPLIT: Final[What] = "random split"
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6
@@ -136,6 +138,8 @@ def _is_left_of_its_kind(finding: Finding, *, is_strict: bool) -> bool:
     """Whether a place stays as it is of which the rule mends all or none: of loaders also one of the strict profile."""
     if finding.code in _OF_LOADERS:
         return is_strict or not _is_safe(finding)
+    if finding.code == _SEARCH and finding.left_to_strict:
+        return True
     return finding.code in _OF_PLACES and not is_strict and not _is_safe(finding)
 
 
@@ -149,7 +153,7 @@ def _why_unsafe(
                 return f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG"
     for other in of_one_kind:
         # Workers of an evaluation, and what nothing runs, are compared with those of their own file alone.
-        is_near = other.left_to_strict is None or other.location.path == finding.location.path
+        is_near = other.left_to_strict is None or other.location.path == finding.location.path or other.code == _SEARCH
         if other.code == finding.code and other.location != finding.location and is_near:
             return f"no safe fix mends another one of the project ({_said_of(other.location, root)})"
     return None

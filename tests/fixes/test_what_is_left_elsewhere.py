@@ -242,3 +242,47 @@ def test_fixes_that_are_halves_in_the_end_are_not_made(write, monkeypatch) -> No
     report = fix([root], write=False)
     assert report.changes == ()
     assert "no safe fix mends another one of the project (other.py:11)" in {one.reason for one in report.rejected}
+
+
+STUDY = """\
+import optuna
+import torch
+
+torch.manual_seed(0)
+study = optuna.create_study(direction="minimize")
+study.optimize(lambda trial: trial.suggest_float("lr", 1e-4, 1e-1), n_trials=20)
+"""
+STUDIES = {
+    "seeds nothing": (STUDY.replace("torch.manual_seed(0)", "print(torch.__version__)"), False),
+    "has no fix": (STUDY.replace("n_trials=20", "n_trials=20, n_jobs=4"), False),
+    "several directions": (STUDY.replace('direction="minimize"', 'directions=["minimize", "maximize"]'), False),
+    "safe as well": (STUDY, True),
+    "has a seed": (STUDY.replace("create_study(", "create_study(sampler=optuna.samplers.TPESampler(seed=0), "), True),
+    "is shared": (STUDY.replace("create_study(", "create_study(storage='sqlite:///a.db', "), True),
+}
+
+
+@pytest.mark.parametrize(("other", "is_safe"), STUDIES.values(), ids=STUDIES)
+def test_a_search_beside_another(other: str, is_safe: bool, write) -> None:
+    assert _is_safe(write({"pyproject.toml": "", "train.py": STUDY, "other.py": other}), "TRL510") is is_safe
+
+
+def test_a_search_in_a_file_that_is_checked_alone(write) -> None:
+    root = write({"pyproject.toml": "", "train.py": STUDY, "other.py": STUDIES["seeds nothing"][0]})
+    (found,) = check([root / "train.py"]).findings
+    assert found.fix is not None and found.fix.applicability is Applicability.UNSAFE
+
+
+SEEDS = """\
+import random
+import sys
+
+import torch
+
+torch.manual_seed(int(sys.argv[1]))
+random.shuffle(names := ["a", "b", "c"])
+print(names, torch.rand(1))
+"""
+@pytest.mark.parametrize(("other", "is_safe"), [("eval.py", False), ("finetune.py", True)])
+def test_a_generator_that_is_left_out_of_a_seed_beside_another(other: str, is_safe: bool, write) -> None:
+    assert _is_safe(write({"pyproject.toml": "", "train.py": SEEDS, other: SEEDS}), "TRL502") is is_safe

@@ -16,7 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from torchrepro_lint.diagnostics import Location, Position
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.program_words import program_words
+from torchrepro_lint.knowledge.searches import searches
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
 from torchrepro_lint.program.ordering.kept_listings import KEPT_LISTING_WORDS, kept_listings
@@ -47,8 +49,14 @@ What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
 _SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
 _LISTING: Final = "TRL207"
-#: What a file has in it in which one of these rules may find something: listings, and the benchmark mode.
-_PLACES: Final = {_LISTING: KEPT_LISTING_WORDS, "TRL301": any_word({"benchmark"})}
+#: What a file has in it in which one of these rules may find something: listings, the benchmark mode, seeds and draws,
+#: and searches.
+_PLACES: Final = {
+    _LISTING: KEPT_LISTING_WORDS,
+    "TRL301": any_word({"benchmark"}),
+    "TRL502": any_word({"seed", "manual_seed", "random"}),
+    "TRL510": any_word({last_part(name) for name in searches()}),
+}
 _WORD: Final = re.compile(r"\w+")
 
 

@@ -59,6 +59,7 @@ Fix safety
     - The seed is a constant in a package that the project builds. Its users have a seed of their own.
     - The program is distributed, and the seed does not name the rank. What each rank drew by itself would be the same
       in all of them.
+    - The rule reports another place of the repository, which no safe fix mends.
 
     There is no fix:
     - if the seed is computed in the call;

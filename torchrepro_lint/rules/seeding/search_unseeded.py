@@ -41,10 +41,10 @@ How it is proven
 Fix safety
     Safe: passes the program's own seed, or torch's where torch is seeded on every path before; to `create_study` with
     one direction as `TPESampler(seed=...)`, the sampler that it has by default. Unsafe where the seed can only be
-    written as a number. The search tries other points once, when the fix is applied. There is no fix for a study that
-    is optimized with `n_jobs` above 1, since Optuna gives its sampler a new seed in each thread
-    (`optuna/study/_optimize.py`), for one with several directions, nor for `fmin`: which sampler is the default, and
-    what `rstate` takes, depends on the release.
+    written as a number, and beside another search of the repository that no safe fix mends. The search tries other
+    points once, when the fix is applied. There is no fix for a study that is optimized with `n_jobs` above 1, since
+    Optuna gives its sampler a new seed in each thread (`optuna/study/_optimize.py`), for one with several directions,
+    nor for `fmin`: which sampler is the default, and what `rstate` takes, depends on the release.
 
 Not reported
     - Arguments that may be a seed or a sampler.
