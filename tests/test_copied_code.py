@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
 
 LOADER = """\
@@ -124,3 +125,51 @@ USED = {
 @pytest.mark.parametrize("name", USED)
 def test_what_the_project_runs_is_reported(tmp_path: Path, name: str) -> None:
     assert _codes(tmp_path, USED[name]) == (["TRL101"], ["TRL101"])
+
+
+FOLDERS = {
+    "one that says what it is copied from": (
+        "them/README.md", "# Them\n\nThis folder is copied from [them](https://github.com/others/them).\n", False
+    ),
+    "one that is adapted": ("them/README.md", "Adapted from\thttps://github.com/others/them with small changes\n", False),
+    "one that is like another": ("them/README.md", "See https://github.com/others/them for something alike\n", True),
+    "one whose data is from elsewhere": ("them/README.md", "The data is described at https://github.com/others/them\n", True),
+    "the project itself": ("README.md", "This code is adapted from https://github.com/others/them\n", True),
+}  # fmt: skip
+LISTS = """\
+import os
+import random
+
+import torch
+from torch.utils.data import DataLoader
+
+torch.manual_seed(3)
+random.seed(3)
+names = [one for one in os.listdir("images")]
+print(list(DataLoader(names)))
+"""
+
+
+def _is_fixed(root: Path) -> bool:
+    found = check([root]).findings
+    return any(one.fix is not None and one.fix.applicability is Applicability.SAFE for one in found)
+
+
+@pytest.mark.parametrize(("readme", "text", "is_fixed"), FOLDERS.values(), ids=FOLDERS)
+def test_a_folder_by_its_readme(readme: str, text: str, is_fixed: bool, write) -> None:
+    assert _is_fixed(write({"setup.cfg": "", "them/run.py": LISTS, "main.py": OWN, readme: text})) is is_fixed
+
+
+@pytest.mark.parametrize("name", ["pytorch_pretrained_bert", "pytorch_pretrained_vit", "pytorch_pretrained_gans"])
+def test_a_folder_by_its_name(name: str, write) -> None:
+    assert not _is_fixed(write({"setup.cfg": "", f"{name}/run.py": LISTS, "main.py": OWN}))
+
+
+@pytest.mark.parametrize("folder", ["benchmarks/trash", "old", "third_party", "docs"])
+@pytest.mark.parametrize("project", [{}, {"setup.cfg": ""}], ids=("without a project file", "with one"))
+def test_a_folder_that_was_put_aside(folder: str, project: dict[str, str], write) -> None:
+    assert not _is_fixed(write({**project, f"{folder}/run.py": LISTS, "main.py": OWN}))
+
+
+def test_a_folder_as_an_archive_unpacks_to(write) -> None:
+    assert _is_fixed(write({"ours-main/run.py": LISTS}))

@@ -57,13 +57,13 @@ _OLD_FILE: Final = re.compile(
     rf"|(?:deprecated|obsolete)[-_ ].+|{_CHINESE}",
     re.IGNORECASE,
 )
-#: Folders that hold what one experiment was run with: `experiments/7/main.py`.
+#: Folders that hold what one experiment was run with: `experiments/7`.
 _NUMBERED: Final = re.compile(
     r"(?:exp(?:eriment)?s?|runs?|trials?|tests?|v|ver|version)?[-_ ]?\d+(?:[._]\d+)*", re.IGNORECASE
 )
 #: Folders of results: a program there that a folder above holds by the same name is the record of what made them.
 _OF_RUNS: Final = re.compile(r"(?:runs?|results?|outputs?|logs?)(?:[-_].+)?", re.IGNORECASE)
-#: Folders in which each run of a program keeps a copy of the files that it was run with, in a folder of its own.
+#: Folders in which each run of a program keeps a copy of the files that it was run with.
 _SNAPSHOTS: Final = re.compile(r"snapshots?", re.IGNORECASE)
 #: How many of them hold a file of one name, at least, that are taken for a record of experiments.
 _MANY_FOLDERS: Final = 4
@@ -74,14 +74,20 @@ _DOCUMENTATION: Final = re.compile(r"docs?|documentation", re.IGNORECASE)
 #: Files that sphinx-gallery makes pages of by its default (`filename_pattern`: "/plot"), and the folders around them.
 _PAGE: Final = re.compile(r"plot_.+")
 _GALLERY: Final = re.compile(r"examples?|tutorials?|gallery", re.IGNORECASE)
-#: Folders and files of programs that measure how long something takes, if they read a clock: `bench_loader.py`. Others
-#: of such names compare what models have learned.
+#: Folders and files of programs that measure times, if they read a clock; others compare what models have learned.
 _BENCHMARK: Final = re.compile(r"(?:.+[-_])?bench(?:mark)?s?(?:[-_].+)?", re.IGNORECASE)
 _CLOCK: Final = re.compile(rb"\bperf_counter|\btimeit\b|\btorch\.utils\.benchmark\b|\bcuda\.Event\b")
 #: Where a README says how to cite a paper, with the key of the entry (BibTeX).
 _CITATION: Final = re.compile(
     r"@(?:article|inproceedings|incollection|conference|misc|phdthesis)\s*\{\s*([^\s,{}]+)", re.I
 )
+#: Where a README says from which repository its folder comes, in one sentence of its first lines.
+_FROM: Final = re.compile(
+    r"\b(?:copied|adapted|taken|borrowed|forked|cloned|vendored)\b[^.\n]{0,40}?\bfrom\b[^\n]{0,120}?"
+    r"\bhttps?://(?:www\.)?(?:github|gitlab|bitbucket)\.(?:com|org)/[\w.-]+/[\w.-]+",
+    re.IGNORECASE,
+)
+_FIRST_LINES: Final = 30
 #: What a folder has that is installed by itself.
 _INSTALLED: Final = ("setup.py", "pyproject.toml", "requirements*.txt", *ENVIRONMENTS)
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
@@ -129,7 +135,7 @@ def shows_or_measures(program: Program, path: Path) -> bool:
     """
     if not path.is_relative_to(program.root):
         return False
-    folders = _folders(program, path)
+    folders = _names_around(program, path)
     if any(map(_DOCUMENTATION.fullmatch, folders)):
         return True
     if _PAGE.fullmatch(path.stem) and any(map(_GALLERY.fullmatch, folders)):
@@ -182,15 +188,15 @@ def is_no_longer_used(program: Program, path: Path) -> bool:
 def _is_old(program: Program, path: Path) -> bool:
     if not path.is_relative_to(program.root):
         return False
-    return any(map(_OLD_FOLDER.fullmatch, _folders(program, path))) or _OLD_FILE.fullmatch(path.stem) is not None
+    return any(map(_OLD_FOLDER.fullmatch, _names_around(program, path))) or _OLD_FILE.fullmatch(path.stem) is not None
 
 
 def is_copied(program: Program, path: Path, *, by_licence: bool = True) -> bool:
     """Whether a file of the project lies in a folder for code of others, or in a copy of a library that is known, under
     the library's own name: `mmseg/`, or `fairseq/` with a `setup.py` of its own, or in a folder with another licence,
-    or that is installed by itself and cites another paper.
-    A change would let the copy differ from what it is a copy of. Without `by_licence` another licence shows nothing:
-    the packages of one project may have one each.
+    or that is installed by itself and cites another paper, or whose README says which repository it is copied from.
+    A change would let the copy differ from what it is a copy of. Without `by_licence` another licence shows nothing, as
+    the packages of one project may have one each; nor does a README, as what is adapted may be the project itself.
     """
     return program.once(
         ("is copied", path.parent, by_licence), lambda: _is_copied(program, path, by_licence=by_licence)
@@ -201,11 +207,15 @@ def _is_copied(program: Program, path: Path, *, by_licence: bool) -> bool:
     if not path.is_relative_to(program.root):
         return False
     inner = _folders(program, path)
-    if any(map(_COPIED.fullmatch, inner)) or program.once("is a copy", lambda: _is_copy(program)):
+    if any(map(_COPIED.fullmatch, _names_around(program, path))) or program.once(
+        "is a copy", lambda: _is_copy(program)
+    ):
         return True
     outer = program.once("outer root", lambda: _outer_root(program.root))
     if by_licence and any(
-        program.once(("licence", outer, one), partial(_has_own_licence, program, outer, one)) for one in _above(inner)
+        program.once(("licence", outer, one), partial(_has_own_licence, program, outer, one))
+        or program.once(("from", outer, one), partial(_says_where_it_is_from, outer, one))
+        for one in _above(inner)
     ):
         return True
     if any(program.once(("paper", outer, one), partial(_is_of_another_paper, outer, one)) for one in _above(inner)):
@@ -287,6 +297,12 @@ def _is_of_another_paper(root: Path, folders: tuple[str, ...]) -> bool:
     return bool(own and outer) and own.isdisjoint(outer)
 
 
+def _says_where_it_is_from(root: Path, folders: tuple[str, ...]) -> bool:
+    """Whether the README of a folder says in its first lines from which repository the folder is."""
+    texts = (text_of(path) for one in READMES for path in sorted(root.joinpath(*folders).glob(one)))
+    return any(_FROM.search("\n".join(text.splitlines()[:_FIRST_LINES])) for text in texts)
+
+
 def _cited(folder: Path) -> frozenset[str]:
     return frozenset(key for one in READMES for path in folder.glob(one) for key in _CITATION.findall(text_of(path)))
 
@@ -312,6 +328,13 @@ def _licence(folder: Path) -> Path | None:
 def _folders(program: Program, path: Path) -> tuple[str, ...]:
     """The folders around a file, below the root of the project in which its own project lies, if it lies in one."""
     return path.relative_to(program.once("outer root", lambda: _outer_root(program.root))).parts[:-1]
+
+
+def _names_around(program: Program, path: Path) -> tuple[str, ...]:
+    """The same, with the name of a root without a project file: `trash`, whose scripts import nothing from around it."""
+    found, outer = _folders(program, path), program.once("outer root", lambda: _outer_root(program.root))
+    is_found = program.once("root has no marker", lambda: outer == program.root and not is_marked(program.root))
+    return (program.root.name, *found) if is_found else found
 
 
 def _outer_root(root: Path) -> Path:
