@@ -231,3 +231,31 @@ if __name__ == "__main__":
     (found,) = check([root], {"select": ("TRL201",)}).findings
     assert found.fix is not None
     assert f"g.manual_seed({seed})" in "".join(edit.content for edit in found.fix.edits)
+
+
+SEEDS_NUMPY = """
+    import random
+    import sys
+
+    import numpy as np
+    import torch
+
+    {0}
+    np.random.seed(int(sys.argv[1]))
+    print(np.random.rand(), random.random())
+    """
+
+
+@pytest.mark.parametrize(
+    ("line", "is_fixed"),
+    [("random.seed = 3", False), ("print(random.seed == 3)", True), ("options = dict(random_seed=3)", True)],
+)
+@pytest.mark.parametrize("is_elsewhere", [False, True], ids=("here", "in another file"))
+def test_no_call_of_a_function_that_is_overwritten(line: str, is_fixed: bool, is_elsewhere: bool, write) -> None:
+    files = {"train.py": SEEDS_NUMPY.format("print()" if is_elsewhere else line)}
+    if is_elsewhere:
+        files["other.py"] = f"import random\n\n\ndef seed():\n    {line}\n"
+    root = write({"pyproject.toml": "", **files})
+    (found,) = [one for one in check([root]).findings if one.code == "TRL502"]
+    assert (found.fix is not None) is is_fixed
+    assert is_fixed or "mend that first" in (found.fix_declined or "")

@@ -58,9 +58,7 @@ _OLD_FILE: Final = re.compile(
     re.IGNORECASE,
 )
 #: Folders that hold what one experiment was run with: `experiments/7`.
-_NUMBERED: Final = re.compile(
-    r"(?:exp(?:eriment)?s?|runs?|trials?|tests?|v|ver|version)?[-_ ]?\d+(?:[._]\d+)*", re.IGNORECASE
-)
+_NUMBERED: Final = re.compile(r"(?:exp(?:eriment)?s?|runs?|trials?|tests?|v|ver|version)?[-_ ]?\d+(?:[._]\d+)*", re.I)
 #: Folders of results: a program there that a folder above holds by the same name is the record of what made them.
 _OF_RUNS: Final = re.compile(r"(?:runs?|results?|outputs?|logs?)(?:[-_].+)?", re.IGNORECASE)
 #: Folders in which each run of a program keeps a copy of the files that it was run with.
@@ -331,7 +329,7 @@ def _folders(program: Program, path: Path) -> tuple[str, ...]:
 
 
 def _names_around(program: Program, path: Path) -> tuple[str, ...]:
-    """The same, with the name of a root without a project file: `trash`, whose scripts import nothing from around it."""
+    """The same, with the name of a root without a project file: scripts in `trash` that import nothing from above."""
     found, outer = _folders(program, path), program.once("outer root", lambda: _outer_root(program.root))
     is_found = program.once("root has no marker", lambda: outer == program.root and not is_marked(program.root))
     return (program.root.name, *found) if is_found else found

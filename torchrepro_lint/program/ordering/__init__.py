@@ -26,7 +26,7 @@ loaded_checkpoints.py    where a checkpoint that is loaded is read
 frameworks.py            frameworks that take care of both
 
 Where an order comes from:
-listings.py              listings of directories
+listings.py              listings of directories; kept_listings.py: those whose order something keeps
 completions.py           results in the order in which they are done
 walks.py                 walks over a tree of folders
 set_order.py             sets

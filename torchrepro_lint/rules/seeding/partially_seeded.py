@@ -62,6 +62,8 @@ Fix safety
     - The rule reports another place of the repository, which no safe fix mends.
 
     There is no fix:
+    - if a file of the project puts something else in the place of the function that seeds (`random.seed = 3`), which
+      can no longer be called then;
     - if the seed is computed in the call;
     - if the function seeds the missing generator only when its callers ask for it;
     - if the draw comes before the other seeds;
@@ -98,9 +100,11 @@ References
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.dotted import last_part
@@ -129,6 +133,12 @@ _NEW_PROCESSES = "the processes that draw begin without it: set it where the fun
 _LATE = "it draws before that: all seeds belong at the start of the program"
 _OF_ITS_FUNCTION = "it is for the draws of its own function: set all seeds at the start of the program"
 _OF_A_MODULE = "importing this module sets that seed: set all seeds at the start of the program"
+#: Statements after which a function that seeds can no longer be called: `random.seed = 3`.
+_OVERWRITES: Final = {
+    "python": re.compile(rb"(?<![\w.])random\.seed\s*=(?!=)"),
+    "numpy": re.compile(rb"\b(?:np|numpy)\.random\.seed\s*=(?!=)"),
+    "torch": re.compile(rb"\btorch\.manual_seed\s*=(?!=)"),
+}
 #: A message of more characters leaves the generator that is beside to the trace.
 _LONGEST = 160
 _CHOOSING = frozenset({"shuffle", "permutation", "sample", "choice", "choices"})
@@ -149,6 +159,8 @@ class PartiallySeeded(Rule):
             of_a_module = _is_of_a_module(program, found)
             if reason is None and (of_a_module or _is_beside_seeds_of_importers(program, found)):
                 reason = _OF_A_MODULE
+            if reason is None:
+                reason = _overwritten(program, missing)
             if reason is None and all(is_in_a_new_process(program, chain) for _, _, chain in found.missing):
                 reason = _NEW_PROCESSES
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
@@ -175,6 +187,14 @@ class PartiallySeeded(Rule):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
             message = f"`{one.seed.name}` seeds this process, not those that start here, which draw from {drawn}"
             yield self.finding(program, one.site, message, _trace_of_processes(one), declined=_OWN_SEED)
+
+
+def _overwritten(program: Program, missing: Sequence[str]) -> str | None:
+    """Why a seed that is set would raise an error: a file of the project puts a number in the place of its function."""
+    for pattern in (_OVERWRITES[rng] for rng in missing if rng in _OVERWRITES):
+        for path in program.project.matching(pattern):
+            return f"{path.name} puts something else in the place of the function that seeds: mend that first"
+    return None
 
 
 def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
