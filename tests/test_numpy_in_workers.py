@@ -71,7 +71,8 @@ _SEEDED = "torch.manual_seed(0)"
     [
         ("torch==1.8.1", "", _SAFE),
         ("torch<1.9", "", _SAFE),
-        ("torch>=1.7", "", _SAFE),
+        ("torch>=1.7", "", _UNSAFE),
+        ("torch>=1.7,<1.9", "", _SAFE),
         ("torch", "", _UNSAFE),
         ("", "", _UNSAFE),
         ("", "np.random.seed(0)", _UNSAFE),

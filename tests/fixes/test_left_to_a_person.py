@@ -661,7 +661,7 @@ def test_workers_of_an_evaluation_are_left_alone(write) -> None:
         "2))", "2)\n    print(*test_loader)"
     )
     files = {"train.py": EVALUATES, "evaluate.py": EVALUATES, "transcribe.py": loads}
-    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', **files})
+    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7,<1.9"', **files})
     found = check([root], {"select": ("TRL101",)}).findings
     assert len(found) == 3
     safe = [one.location.path.name for one in found if one.fix and one.fix.applicability is Applicability.SAFE]
@@ -718,7 +718,7 @@ class Noisy(Dataset):
 for parts in zip(small(), large(), other()):
     print(parts)
 """
-    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', "main.py": text})
+    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7,<1.9"', "main.py": text})
     fix([root])
     fixed = (root / "main.py").read_text("utf-8")
     assert "worker_init_fn" in fixed and "+ 2" not in fixed

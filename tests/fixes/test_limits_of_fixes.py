@@ -175,7 +175,7 @@ def _seeds_that_are_written(root: Path, monkeypatch: pytest.MonkeyPatch) -> None
 
 #: A module for workers, which one program imports, and a trainer that another one does.
 OF_A_PACKAGE = {
-    "torchrepro-lint.toml": 'target-torch = ">=1.7"',
+    "torchrepro-lint.toml": 'target-torch = ">=1.7,<1.9"',
     "main.py": "from trainers import plain\n\nplain.train()\n",
     "other.py": "from trainers.workers import seed_worker\n\nprint(seed_worker)\n",
     "trainers/__init__.py": "",

@@ -185,7 +185,7 @@ def test_what_a_fix_writes_runs_and_repeats(
 ) -> None:
     (rule, seedings, rest), way = FAULTS[fault], WAYS[given]
     path: Path = (
-        write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', "train.py": _program(way, seedings, rest)})
+        write({"torchrepro-lint.toml": 'target-torch = ">=1.7,<1.9"', "train.py": _program(way, seedings, rest)})
         / "train.py"
     )
     _run(path, capsys, monkeypatch)

@@ -17,8 +17,10 @@ from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
-__all__ = ["LoaderRule", "is_for_nothing"]
+__all__ = ["SEEDED_BY_TORCH", "LoaderRule", "is_for_nothing"]
 
+#: Why a worker init function that seeds NumPy is no safe fix where a later torch may run it.
+SEEDED_BY_TORCH: Final = "torch >= 1.9 seeds NumPy in the workers by itself"
 #: Attributes that give what a loader was made with.
 _ASKED: Final = frozenset({"dataset", "batch_size"})
 

@@ -77,15 +77,15 @@ Fix safety
     `torch.initial_seed()`, which in a worker is that worker's own number, another one in each epoch. The draws change;
     they were not under the program's control before.
 
-    The function alone is safe only where the project says that it supports torch < 1.9 (`torch>=1.7`, `torch==1.8`):
-    later versions seed NumPy in the workers themselves, so that it changes nothing there. A lower bound that is only
-    inferred, from Python's version or the code, does not say so.
+    The function alone is safe only where the project admits no torch from 1.9 on (`torch==1.8`, `torch<1.9`): later
+    versions seed NumPy in the workers themselves, so that it changes nothing there.
 
     Unsafe where the generator's seed can only be written as a number: a copy of the one in `np.random.seed(0)`, in a
     program that does not seed torch, or one that nobody chose. Unsafe as well for a loader of an evaluation, by the
     name of its function or its file, or its own in a file that makes none for a training; and where the rule finds
-    another loader of the project that no safe fix mends, in the same file one of an evaluation too, or the loader would
-    get a generator and another one of the project would still draw its order from torch's global one.
+    another loader of the project that no safe fix mends, in the same file one of an evaluation too, or nothing tells
+    which data set the workers of another loader have, or the loader would get a generator and another one of the
+    project would still draw its order from torch's global one.
 
     There is no fix if the items seed NumPy with the worker id, nor with torch >= 1.9 where only the function could be
     written: torch itself seeds NumPy in the workers then, and what is missing is a seed for torch. If the loader's
@@ -144,9 +144,8 @@ from torchrepro_lint.program.workers.single_worker import has_one_worker, is_gon
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
-from torchrepro_lint.rules.loader_rule import LoaderRule
+from torchrepro_lint.rules.loader_rule import SEEDED_BY_TORCH, LoaderRule
 
-_SEEDED_BY_TORCH: Final = "torch >= 1.9 seeds NumPy in the workers by itself"
 #: How many characters of a name a message has room for; the trace has it in full.
 _LONGEST_NAME: Final = 36
 
@@ -195,8 +194,8 @@ class NumpyRngInWorkers(LoaderRule):
         fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
         if fix is not None and is_in_an_evaluation(program, loader):
             fix = replace(fix, applicability=Applicability.UNSAFE)
-        if fix is not None and not program.target.supports_below("1.9") and not _seeds_the_loader(fix):
-            fix = replace(fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; {_SEEDED_BY_TORCH}")
+        if fix is not None and program.target.admits_from("1.9") and not _seeds_the_loader(fix):
+            fix = replace(fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; {SEEDED_BY_TORCH}")
         if fix is not None and not is_old and not controlled and not _seeds_the_loader(fix):
             fix, declined = None, "since torch 1.9, a `worker_init_fn` alone changes nothing: seed torch"
         seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)

@@ -68,7 +68,8 @@ Fix safety
     Safe: seeds NumPy as well, with the recommended body if the function does nothing but seed, or else by a line at its
     end. The generator of a library is seeded by a line at the end, if the library has a function for it. The draws
     change; they were the same in every worker, or different in every run. Unsafe if the fix seeds a pipeline that the
-    dataset holds, since it relies on an attribute of the dataset being what the tool sees.
+    dataset holds, since it relies on an attribute of the dataset being what the tool sees; and for NumPy, if the
+    project admits torch from 1.9 on, which seeds NumPy in the workers itself.
 
 Not reported
     - Functions with a call that could not be followed, functions that may come from elsewhere, and functions of
@@ -85,9 +86,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
-from torchrepro_lint.diagnostics import Finding, Fix
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
 from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_fix
 from torchrepro_lint.knowledge.generators import generators
@@ -100,7 +102,7 @@ from torchrepro_lint.program.workers.library_rngs import library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
-from torchrepro_lint.rules.loader_rule import LoaderRule
+from torchrepro_lint.rules.loader_rule import SEEDED_BY_TORCH, LoaderRule
 
 _Planned: TypeAlias = tuple[Fix | None, str | None]
 
@@ -138,7 +140,10 @@ class WorkerInitFnMissesRng(LoaderRule):
             return None
         event = draws[0].event
         missed = f"NumPy, which the workers draw from (`{event.name}`): before torch 1.9,"
-        return self._report(program, loader, run, event, missed, seed_numpy_fix(program, run))
+        fix, declined = seed_numpy_fix(program, run)
+        if fix is not None and program.target.admits_from("1.9"):
+            fix = replace(fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; {SEEDED_BY_TORCH}")
+        return self._report(program, loader, run, event, missed, (fix, declined))
 
     def _of_library(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
         for rng, generator in generators().items():
