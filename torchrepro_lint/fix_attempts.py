@@ -85,6 +85,7 @@ class Attempts:
     _by_every_rule: list[tuple[Mapping[Path, str], dict[Path, list[Finding]]]] = field(default_factory=list)
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
     _files: FilesAlike | None = None
+    _by_repository: dict[Path, list[Path]] | None = None
     _copies: dict[Set[Path], Report] = field(default_factory=dict)
 
     def check(self, overlay: Mapping[Path, str], fixed: Sequence[Finding] = ()) -> Report:
@@ -193,10 +194,24 @@ class Attempts:
         folders = [absolute(one) for one in self.paths if one not in self.overlay and one.is_dir()]
         return repository(self.projects.of(path).root, folders)
 
+    def _asked(self) -> frozenset[Path]:
+        """The files that the run is asked about."""
+        on_disk = [path for path in self.paths if path not in self.overlay]
+        return frozenset({*self.projects.files(on_disk), *(path for path in self.paths if path in self.overlay)})
+
+    def _asked_beside(self, path: Path) -> list[Path]:
+        """Those of them that are in other projects of the repository of a file."""
+        if self._by_repository is None:
+            self._by_repository = {}
+            for one in in_order(self._asked()):
+                self._by_repository.setdefault(self._repository(one), []).append(one)
+        project = self.projects.of(path)
+        files = self._by_repository.get(self._repository(path), ())
+        return [one for one in files if self.projects.of(one) is not project]
+
     def _beside_copies(self, findings: Sequence[Finding]) -> Report:
         """The report on unchecked files with copies: each file is fixed in one way, whichever of them are given."""
-        on_disk = [path for path in self.paths if path not in self.overlay]
-        asked = frozenset({*self.projects.files(on_disk), *(path for path in self.paths if path in self.overlay)})
+        asked = self._asked()
         files, report = asked, Report()
         while more := files_with_copies(findings, self._python_text, self._files_alike(), files):
             files = files | more
@@ -215,7 +230,7 @@ class Attempts:
             # Imported here: the program model, which it needs, is not loaded where there is nothing to fix.
             from torchrepro_lint.fixes.files_alike import FilesAlike
 
-            self._files = FilesAlike(self.projects, self.contents)
+            self._files = FilesAlike(self.projects, self.contents, self._asked_beside)
         return self._files
 
     def written_with(self, path: Path) -> set[Path]:

@@ -159,3 +159,84 @@ def test_a_copy_in_the_file_that_needs_no_fix(text: str, fixed: int, write) -> N
     result = fix([root])
     assert (root / "data.py").read_text().count("sorted(") == fixed
     assert {one.reason for one in result.rejected} == (set() if fixed else {COPY_IS_LEFT})
+
+
+HELPER = """\
+import os
+import random
+
+import numpy as np
+import torch
+
+
+def seed_everything(seed):
+    {lines}
+
+
+class Net(torch.nn.Module):
+    def __init__(self, width, depth, dropout):
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(width, width) for _ in range(depth)])
+
+
+{run}
+"""
+RUN = "seed_everything(3)\nprint(random.random(), torch.rand(1))\nconv = torch.nn.Conv2d(1, 1, 3)\nprint(conv(torch.ones(1, 1, 4, 4)))"
+SETS = ("np.random.seed(seed)", "torch.manual_seed(seed)", "torch.cuda.manual_seed(seed)")
+SWITCHES = ("torch.backends.cudnn.deterministic = True", "torch.backends.cudnn.benchmark = True")
+#: The lines of the helper in another file, what stands below it, and what is fixed beside it.
+NEAR = {
+    "one that seeds a little more": (("os.environ['PYTHONHASHSEED'] = str(seed)", *SETS, *SWITCHES), 0),
+    "one that seeds the GPUs otherwise": ((*SETS[:2], "torch.cuda.manual_seed_all(seed)", *SWITCHES), 0),
+    "one in which a comment stands": ((*SETS, "# reproducible, but slow", *SWITCHES), 0),
+    "one that needs no fix": (("random.seed(seed)", *SETS, SWITCHES[0]), 2),
+    "one that does something else": (
+        ("print('a model with', seed, 'layers')", "net = Net(seed, seed, 0.5).cuda()", "print(net.layers[0].weight)", SWITCHES[1],
+         "for layer in net.layers:", "    torch.nn.init.ones_(layer.weight)", "return net"), 2,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "fixed"), NEAR.values(), ids=NEAR)
+def test_a_helper_that_seeds_beside_one_nearly_alike_that_nothing_calls(
+    lines: tuple[str, ...], fixed: int, write
+) -> None:
+    files = {
+        "train.py": HELPER.format(lines="\n    ".join((*SETS, *SWITCHES)), run=RUN),
+        "other.py": HELPER.format(lines="\n    ".join(lines), run="").replace("class Net", "class Model")
+        + "def crop(image, size):\n    top, left = image.shape[0] // size, image.shape[1] // size\n    return image[top:, left:]\n",
+    }
+    report = fix([write({"pyproject.toml": "", **files})], write=False)
+    assert sorted(one.code for one in report.fixed) == ["TRL301", "TRL502"][:fixed]
+    assert all(one.location.path.name == "train.py" for one in report.fixed)
+
+
+def test_a_copy_in_another_project_of_the_repository(write) -> None:
+    helper = HELPER.format(lines="\n    ".join((*SETS, *SWITCHES)), run=RUN)
+    files = {".git/HEAD": "", "a/setup.py": "", "b/setup.py": "", "a/train.py": helper}
+    root = write(files)
+    assert len(fix([root], write=False).fixed) == 2
+    write({"b/seeds.py": HELPER.format(lines="\n    ".join((*SETS, *SWITCHES)), run="")})
+    assert fix([root], write=False).fixed == ()
+
+
+BELOW = """\
+
+
+def accuracy(output, target, largest):
+    _, predicted = output.topk(max(largest), 1, True, True)
+    return [predicted.t().eq(target.view(1, -1))[:k].sum() for k in largest]
+"""
+
+
+def test_what_stands_below_a_helper_has_no_part_in_it(write) -> None:
+    """The lines around the switch have 35 % of their words in common, those of the helpers all."""
+    lines = "\n    ".join(("torch.manual_seed(seed)", *SWITCHES))
+    program = HELPER.format(
+        lines=lines, run="seed_everything(3)\nprint(torch.nn.Conv2d(1, 1, 3)(torch.ones(1, 1, 4, 4)))"
+    )
+    root = write({"pyproject.toml": "", "train.py": program, "other.py": "import torch\n" + BELOW})
+    assert [one.code for one in fix([root], write=False).fixed] == ["TRL301"]
+    helper = HELPER.format(lines=lines, run="").partition("\n\n\nclass Net")[0].replace("seed_everything", "set_seed")
+    write({"other.py": helper + BELOW})
+    assert fix([root], write=False).fixed == ()

@@ -15,20 +15,26 @@ __all__ = ["FilesAlike"]
 
 
 class FilesAlike:
-    """The files of projects, as they were read: `contents` gives the bytes of one."""
+    """The files of projects, as they were read: `contents` gives the bytes of one. `beside` gives the files of other
+    projects in the repository of a file that the run is asked about.
+    """
 
-    def __init__(self, projects: Projects, contents: Callable[[Path], bytes]) -> None:
+    def __init__(
+        self, projects: Projects, contents: Callable[[Path], bytes], beside: Callable[[Path], Sequence[Path]]
+    ) -> None:
         self._projects = projects
         self._contents = contents
+        self._beside = beside
         self.holding = cache(self._holding)
         self._in_use = cache(lambda root, files: [one for one in files if _is_compared(root, one)])
 
     def _holding(self, path: Path, line: str) -> Sequence[Path]:
-        """The other files of the project of a file that hold a line and are kept like it: not tests, evaluations, or
+        """The other files of the repository of a file that hold a line and are kept like it: not tests, evaluations, or
         what was put aside.
         """
         project, wanted = self._projects.of(path), line.encode()
-        files = self._in_use(project.root, project.files)
+        beside = [one for one in self._beside(path) if _is_compared(self._projects.of(one).root, one)]
+        files = dict.fromkeys((*self._in_use(project.root, project.files), *beside))
         return [one for one in files if one != path and self._holds(one, wanted)]
 
     def _holds(self, path: Path, line: bytes) -> bool:

@@ -48,15 +48,18 @@ LINES_AROUND = 3
 MIN_ALIKE = 0.6
 #: From how many words on such lines show it.
 MIN_WORDS = 6
+_DEF = re.compile(r"\s*(?:async\s+)?def\s")
+_SEEDS = re.compile(r"seed|cudnn|deterministic", re.IGNORECASE)
 _SEED = re.compile(r"\bmanual_seed\((.*)\)\s*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
 #: What is reported of splits and of what they are made from; of two loaders in the same words, one may be managed.
 _OF_DATA = ("TRL202", "TRL207", "TRL208", "TRL209")
-_LISTING = "TRL207"
+_LISTING, _LEFT_OUT = "TRL207", "TRL502"
 #: What is reported of lines that scripts of one project copy from each other: loaders, samplers, listings, switches.
 _OF_SCRIPTS = ("TRL201", "TRL202", "TRL207", "TRL301")
 #: Where a copy in which nothing is found counts as well, switches and the workers of loaders: the order of a loader or
-#: a listing of a file that nothing runs, or that only an evaluation does, is seldom compared.
+#: a listing of a file that nothing runs, or that only an evaluation does, is seldom compared. Of TRL502 those count in
+#: helpers that seed, not in scripts, of which one may draw from less than another.
 _OF_ANY_COPY = ("TRL1", "TRL301")
 #: What does not count in a statement: its layout, and comments at the ends of its lines.
 _LAYOUT = re.compile(r"#[^\n\r\"']*$|\s+|,(?=\s*[)\]}])", re.MULTILINE)
@@ -108,7 +111,7 @@ def unlike_twins(
                 found.append((one, COPY_IS_LEFT))
             elif (
                 files is not None
-                and one.code.startswith(_OF_ANY_COPY)
+                and (one.code.startswith(_OF_ANY_COPY) or _is_of_a_helper(one, pages))
                 and any(
                     pages.has_copy_in(other, one, known)
                     for other in files.holding(one.location.path, pages.first_line(one))
@@ -126,10 +129,15 @@ def files_with_copies(
     return {
         other
         for one in findings
-        if one.code in _OF_SCRIPTS or one.code.startswith(_OF_ANY_COPY)
+        if one.code in _OF_SCRIPTS or one.code.startswith(_OF_ANY_COPY) or _is_of_a_helper(one, pages)
         for other in files.holding(one.location.path, pages.first_line(one))
         if other not in besides and pages.has_copy_in(other, one, {})
     }
+
+
+def _is_of_a_helper(one: Finding, pages: _Pages) -> bool:
+    """Whether a finding is about a generator that a helper such as `seed_everything` leaves out."""
+    return one.code == _LEFT_OUT and pages.is_in_a_helper_that_seeds(one)
 
 
 def _rows_known(fixed: Sequence[Finding], left: Iterable[Finding], pages: _Pages) -> Mapping[Path, Set[int]]:
@@ -151,6 +159,7 @@ class _Pages:
         self.lines = cache(lambda path: split_lines(self.text(path)))
         self._without_parts = cache(lambda path: [_without_parts(line) for line in self.lines(path)])
         self._around = cache(self._words_around)
+        self._body = cache(self._function_rows)
         self._ends = cache(lambda path: list(accumulate(map(len, self.lines(path)))))
         self._filled = cache(lambda path, written: [row for row, line in enumerate(written(path), 1) if line.strip()])
         self._heads: dict[tuple[Path, bool], Mapping[str, Sequence[int]]] = {}
@@ -184,24 +193,79 @@ class _Pages:
         return any(
             self.statement(other, *rows, written) == wanted
             and self._are_alike((path, first, last), (other, *rows), written)
+            and not (one.code == _LEFT_OUT and self._has_what_is_inserted(one, other, rows))
             for rows in beside
         )
+
+    def _has_what_is_inserted(self, one: Finding, other: Path, rows: tuple[int, int]) -> bool:
+        """Whether the function around rows of a file has the seeds that the fix of a finding sets."""
+        body = self._body(other, *rows, self.lines)
+        lines = {line.strip() for line in self.lines(other)[body.start - 1 : body.stop - 1]} if body else set()
+        inserted = (line.strip() for edit in one.fix.edits for line in edit.content.splitlines()) if one.fix else ()
+        return lines.issuperset(line for line in inserted if _SEEDS.search(line))
 
     def first_line(self, one: Finding) -> str:
         """What stands on the first row of the statement of a finding, without a comment."""
         return _COMMENT.sub("", self.lines(one.location.path)[_rows(one)[0] - 1]).strip()
 
     def _are_alike(self, one: _Place, other: _Place, written: _Lines | None = None) -> bool:
-        here, there = (self._around(*at, written or self.lines) for at in (one, other))
-        if min(here.total(), there.total()) < MIN_WORDS:
-            return False
-        return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
+        """Whether the lines around two statements have enough words in common; or those of them that are in the
+        functions around both, since what stands above and below a function has no part in it.
+        """
+        written = written or self.lines
+        if _have_enough_in_common(*(self._around(*at, written) for at in (one, other))):
+            return True
+        bodies = [self._body(*at, written) for at in (one, other)]
+        return all(bodies) and _have_enough_in_common(
+            *(self._around(*at, written, body) for at, body in zip((one, other), bodies, strict=True))
+        )
 
-    def _words_around(self, path: Path, first: int, last: int, written: _Lines) -> Counter[str]:
+    def _words_around(
+        self, path: Path, first: int, last: int, written: _Lines, within: range | None = None
+    ) -> Counter[str]:
         lines, filled = written(path), self._filled(path, written)
         before, after = bisect_left(filled, first), bisect_right(filled, last)
         rows = (*filled[max(0, before - LINES_AROUND) : before], *filled[after : after + LINES_AROUND])
-        return Counter(_WORD.findall(" ".join(lines[row - 1] for row in rows)))
+        if within is not None and self.only_seeds(path, within):
+            rows = (*filled[:before], *filled[after:])
+        return Counter(_WORD.findall(" ".join(lines[row - 1] for row in rows if within is None or row in within)))
+
+    def _function_rows(self, path: Path, first: int, last: int, written: _Lines) -> range | None:
+        """The rows of the body of the function around a statement; None for one at the top of a file."""
+        lines, filled = written(path), self._filled(path, written)
+        depth, at = _depth(lines[first - 1]), bisect_left(filled, first) - 1
+        while at >= 0 and depth > 0:
+            line = lines[filled[at] - 1]
+            if _depth(line) < depth and not line.lstrip().startswith(")"):
+                depth = _depth(line)
+                if _DEF.match(line):
+                    break
+            at -= 1
+        else:
+            return None
+        end = next((row for row in filled[bisect_right(filled, last) :] if _depth(lines[row - 1]) <= depth), None)
+        return range(filled[at] + 1, end if end is not None else len(lines) + 1)
+
+    def only_seeds(self, path: Path, rows: range) -> bool:
+        """Whether at least half of the lines of a function seed something or switch to determinism."""
+        filled = [line for row in rows if (line := self.lines(path)[row - 1].strip()) and not line.startswith("#")]
+        return 2 * sum(_SEEDS.search(line) is not None for line in filled) >= len(filled)
+
+    def is_in_a_helper_that_seeds(self, one: Finding) -> bool:
+        """Whether a finding is in a function that does little but seed."""
+        path, (first, last) = one.location.path, _rows(one)
+        body = self._body(path, first, last, self.lines)
+        return body is not None and self.only_seeds(path, body)
+
+
+def _depth(line: str) -> int:
+    return len(line) - len(line.lstrip())
+
+
+def _have_enough_in_common(here: Counter[str], there: Counter[str]) -> bool:
+    if min(here.total(), there.total()) < MIN_WORDS:
+        return False
+    return 2 * (here & there).total() >= MIN_ALIKE * (here.total() + there.total())
 
 
 def _by_head(lines: Sequence[str], known: Set[int]) -> Mapping[str, Sequence[int]]:
