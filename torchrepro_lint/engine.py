@@ -298,7 +298,8 @@ def _checks(
     every = [*by_default, *(each for each in every if is_left_to_strict(each, settings))]
     drawn = [each for each in whole.drawn if each.location.path not in apart]
     listed = [each for each in whole.listed if each.path not in apart]
-    yield Checks(found, every, drawn, listed, files, lambda each: is_left_to_strict(each, settings))
+    workers = [each for each in whole.workers if each.path not in apart]
+    yield Checks(found, every, drawn, listed, workers, files, lambda each: is_left_to_strict(each, settings))
 
 
 def _each_once(findings: Sequence[Finding]) -> list[Finding]:

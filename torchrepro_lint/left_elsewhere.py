@@ -34,9 +34,9 @@ __all__ = [
 _NO_GENERATOR_OF_A_SAMPLER: Final = "TRL202"
 #: The rules whose fixes give an order, or a split, a generator of its own.
 OF_ORDERS: Final = frozenset({NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER, *OF_WORKERS})
-_LISTING: Final = "TRL207"
+_LISTING, _WORKERS = "TRL207", "TRL101"
 #: The rules of which all loaders of a project are mended or none.
-_OF_LOADERS: Final = frozenset({"TRL101", "TRL102", "TRL103"})
+_OF_LOADERS: Final = frozenset({_WORKERS, "TRL102", "TRL103"})
 _SEARCH: Final = "TRL510"
 #: Those of which all places are that are reported by default: listings, the benchmark mode, generators that are left
 #: out of a seed, and searches; of these also the ones in programs that seed nothing.
@@ -49,14 +49,16 @@ MIN_COMMON: Final = 0.6
 @dataclass(frozen=True, slots=True)
 class Checks:
     """What is known of the loaders of a project: the findings before comments and settings were asked, and after it;
-    the places that draw from the global generator, and those that list a folder and keep the order; the files that are
-    kept like the rest of the project; and which findings are left to the strict profile.
+    the places that draw from the global generator, and those that list a folder and keep the order; the loaders of
+    whose workers nothing is known; the files that are kept like the rest of the project; and which findings are left to
+    the strict profile.
     """
 
     found: Sequence[Finding]
     told: Sequence[Finding]
     drawn: Sequence[Drawn]
     listed: Sequence[Location]
+    workers: Sequence[Location]
     kept: Set[Path]
     is_left_to_strict: Callable[[Finding], bool]
 
@@ -102,12 +104,17 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
         if one.location.path in each.kept and _is_left_of_its_kind(one, is_strict=each.is_left_to_strict(one))
     ]
     listed = [one for each in checks for one in _listed(each)]
+    silenced = {one.location for each in checks for one in each.told if one.code in OF_WORKERS}
+    unknown = [one for each in checks for one in each.workers if one not in silenced]
     found = []
     for one in filter(_is_safe, findings):
         reason = _why_unsafe(one, left, drawn.get(one.location), of_one_kind, root)
         other = next((each for each in listed if each != one.location), None) if one.code == _LISTING else None
         if reason is None and other is not None:
             reason = f"no safe fix sorts another listing ({_said_of(other, root)})"
+        workers = next((each for each in unknown if each != one.location), None) if one.code == _WORKERS else None
+        if reason is None and workers is not None:
+            reason = f"nothing tells what the workers of another loader run ({_said_of(workers, root)})"
         if reason is not None:
             found.append(_unsafe(one, reason))
     return found

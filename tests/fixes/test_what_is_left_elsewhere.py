@@ -283,6 +283,33 @@ torch.manual_seed(int(sys.argv[1]))
 random.shuffle(names := ["a", "b", "c"])
 print(names, torch.rand(1))
 """
+
+
 @pytest.mark.parametrize(("other", "is_safe"), [("eval.py", False), ("finetune.py", True)])
 def test_a_generator_that_is_left_out_of_a_seed_beside_another(other: str, is_safe: bool, write) -> None:
     assert _is_safe(write({"pyproject.toml": "", "train.py": SEEDS, other: SEEDS}), "TRL502") is is_safe
+
+
+#: A loader in another file, and whether the workers of the first one are seeded beside it.
+WORKERS = {
+    "a data set from a registry": ("DATASETS[name](root), num_workers=4, shuffle=True", False),
+    "a data set that is passed": ("data, num_workers=4, shuffle=True", False),
+    "without workers": ("data, shuffle=True", True),
+    "with a function of its own": ("data, num_workers=4, shuffle=True, worker_init_fn=seed_worker", True),
+    "that draws nothing": ("TensorDataset(torch.arange(8)), num_workers=4", True),
+}
+OF_ANY = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+from somewhere import DATASETS, seed_worker
+
+
+def load(data, name, root):
+    return DataLoader({0})
+"""
+
+
+@pytest.mark.parametrize(("arguments", "is_safe"), WORKERS.values(), ids=WORKERS)
+def test_workers_beside_those_of_which_nothing_is_known(arguments: str, is_safe: bool, write) -> None:
+    files = {"requirements.txt": "torch<1.9", "train.py": LOADS, "other.py": OF_ANY.format(arguments)}
+    assert _is_safe(write({"pyproject.toml": "", **files}), "TRL101") is is_safe

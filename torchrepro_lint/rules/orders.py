@@ -19,7 +19,7 @@ from torchrepro_lint.diagnostics import Location, Position
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.searches import searches
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Site
 from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
 from torchrepro_lint.program.ordering.kept_listings import KEPT_LISTING_WORDS, kept_listings
 from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseeded_splits
@@ -35,7 +35,7 @@ from torchrepro_lint.program.workers.global_draws import (
     shuffles_itself,
     surely_shuffles,
 )
-from torchrepro_lint.program.workers.managers import managing, sets_order_of
+from torchrepro_lint.program.workers.managers import managing, seeds_its_workers, sets_order_of
 from torchrepro_lint.program.workers.seeding import has_generator
 from torchrepro_lint.rules.loader_rule import is_for_nothing
 from torchrepro_lint.source.text import split_lines
@@ -48,7 +48,7 @@ __all__ = ["Drawn", "Whole", "whole_of"]
 What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
 _SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
-_LISTING: Final = "TRL207"
+_LISTING, _WORKERS = "TRL207", "TRL101"
 #: What a file has in it in which one of these rules may find something: listings, the benchmark mode, seeds and draws,
 #: and searches.
 _PLACES: Final = {
@@ -75,12 +75,14 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """What all files of a project draw from the global generator; where they list folders and keep the order; and the
+    """What all files of a project draw from the global generator; where they list folders and keep the order; their
+    loaders with workers of which it is not known what they run, and that have no worker init function; and the
     files that make loaders, splits and samplers, list folders or name the benchmark mode, and are kept like the rest.
     """
 
     drawn: Sequence[Drawn]
     listed: Sequence[Location]
+    workers: Sequence[Location]
     files: frozenset[Path]
 
 
@@ -100,7 +102,8 @@ def whole_of(program: object, compared: frozenset[str]) -> Whole:
         files.update(loaders[0].facts.path for loaders in program.loader_sites)
         files.update(one.location.path for one in drawn)
     listed = list(_listings(program)) if _LISTING in compared else []
-    return Whole(drawn, listed, frozenset(path for path in files if _is_kept(program, path)))
+    workers = list(_unknown_workers(program)) if _WORKERS in compared else []
+    return Whole(drawn, listed, workers, frozenset(path for path in files if _is_kept(program, path)))
 
 
 def _is_kept(program: Program, path: Path) -> bool:
@@ -132,6 +135,32 @@ def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
     if is_seeded_before_each_pass(program, first.facts, first.scope, first.call):
         return False
     return not (_only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site))
+
+
+def _unknown_workers(program: Program) -> Iterator[Location]:
+    """The loaders of a training whose data set nothing tells: their workers may draw from NumPy as others do."""
+    for loaders in program.loader_sites:
+        first = loaders[0]
+        program.ev.begin_question()
+        if not _is_kept(program, first.facts.path) or is_put_aside(program, first.facts.path):
+            continue
+        if not all(_is_unknown(program, loader) for loader in loaders):
+            continue
+        if is_for_nothing(program, first) or only_evaluates(program, first.site):
+            continue
+        if not (_only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site)):
+            yield program.location(first.site)
+
+
+def _is_unknown(program: Program, loader: Loader) -> bool:
+    if not loader.has_workers or not loader.may_lack("worker_init_fn") or seeds_its_workers(loader):
+        return False
+    if is_of_an_evaluation(program, loader):
+        return False
+    datasets = loader.value("dataset")
+    return (not datasets or UNKNOWN in datasets) and not any(
+        "numpy" in one.workers for one, _ in managing(program, loader)
+    )
 
 
 def _draws_its_order(program: Program, loader: Loader) -> bool:

@@ -82,10 +82,10 @@ Fix safety
 
     Unsafe where the generator's seed can only be written as a number: a copy of the one in `np.random.seed(0)`, in a
     program that does not seed torch, or one that nobody chose. Unsafe as well for a loader of an evaluation, by the
-    name of its function or its file, or its own in a file that makes none for a training; and where the rule finds
-    another loader of the project that no safe fix mends, in the same file one of an evaluation too, or nothing tells
-    which data set the workers of another loader have, or the loader would get a generator and another one of the
-    project would still draw its order from torch's global one.
+    name of its function or its file, or its own in a file that makes none for a training. Unsafe where the rule finds
+    another loader of the repository that no safe fix mends, in the same file one of an evaluation too. Unsafe where
+    nothing tells which data set the workers of another loader have. Unsafe where the loader would get a generator and
+    another one would still draw its order from torch's global one.
 
     There is no fix if the items seed NumPy with the worker id, nor with torch >= 1.9 where only the function could be
     written: torch itself seeds NumPy in the workers then, and what is missing is a seed for torch. If the loader's
