@@ -14,7 +14,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue
+from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, MethodValue
 from torchrepro_lint.program.ordering.element_annotations import (
     ElementKind,
     annotated_elements,
@@ -28,7 +28,7 @@ from torchrepro_lint.program.ordering.element_bindings import (
     put_into,
 )
 from torchrepro_lint.program.ordering.element_names import by_name, names_numbers
-from torchrepro_lint.program.ordering.element_nesting import elements_of_elements, unpacked, values_of
+from torchrepro_lint.program.ordering.element_nesting import elements_of_elements, field, unpacked, values_of
 from torchrepro_lint.program.ordering.element_values import kind_of_known
 from torchrepro_lint.program.running.callers import all_calls, called_name, contexts, frame_without_callers
 from torchrepro_lint.program.running.parents import is_named
@@ -68,7 +68,7 @@ class Reader:
         self._open = open_names if open_names is not None else set()
 
     @property
-    def _method(self) -> Scope:
+    def method(self) -> Scope:
         """The function that a comprehension runs in; any other scope itself."""
         scope = self.scope
         while isinstance(scope.node, tree.Comprehension) and scope.parent is not None:
@@ -108,9 +108,9 @@ class Reader:
             case tree.Name(id=name):
                 if name in self._open:
                     return None
-                known = self._elements_of_name(name, depth) or self._by_loops(name)
+                known = self._elements_of_name(name, depth, node) or self._by_loops(name)
                 return known or self._of_callers(node) or by_name(node)
-            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self._method.self_name:
+            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self.method.self_name:
                 known = self._elements_of_attribute(f"self.{attr}", depth)
                 return known or self._of_callers(node) or by_name(node)
             case tree.Subscript(value=tree.Call() as call, index=tree.Const()):
@@ -145,8 +145,8 @@ class Reader:
                 return self.kind(args[0].value, depth - 1) if word == "tuple" and args else self._returned(func, depth)
             case tree.Attribute(attr=attr) if attr in ordering_names("texts", "attributes"):
                 return "text"
-            case tree.Attribute(value=tree.Name() as owner, attr=attr):
-                return self._field(owner, attr, depth) or by_name(node)
+            case tree.Attribute(value=tree.Name()) | tree.Subscript(value=tree.Name(), index=tree.Const(value=str())):
+                return field(self, node, depth) or by_name(node)
             case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
                 return self.elements(value, depth - 1) or by_name(node)
             case tree.Subscript(value=value, index=tree.Opaque()) if self.kind(value, depth - 1) == "text":
@@ -186,24 +186,6 @@ class Reader:
             reader = Reader(self.program, function.frame.facts, scope)
             found += [(reader, one.value) for one, _ in scope.returns if one.value is not None]
         return found
-
-    def _field(self, owner: tree.Name, attr: str, depth: int) -> ElementKind | None:
-        """What an attribute of the objects of a list is, by the keyword of that name with which they are made."""
-        reader = Reader(self.program, self.facts, self._method, self._open)
-        kinds: list[ElementKind | None] = []
-        for binding in bindings_of(self.scope, owner.id):
-            if binding.kind != "element" or binding.unpack or not isinstance(binding.node, tree.Name):
-                return None
-            for put in put_into(reader.scope, binding.node.id, "append"):
-                made = assigned(reader.scope, put.value.id) if isinstance(put.value, tree.Name) else [put.value]
-                given = [
-                    next((arg.value for arg in one.args if arg.keyword == attr), None)
-                    if isinstance(one, tree.Call)
-                    else None
-                    for one in made
-                ]
-                kinds += [reader.kind(value, depth - 1) if value is not None else None for value in given]
-        return joined(kinds)
 
     def _by_loops(self, name: str) -> ElementKind | None:
         """Numbers, where a loop says so of what it takes from a name: `for node_idx in token_nodes`."""
@@ -279,23 +261,37 @@ class Reader:
             kinds.add(annotated_elements(function.node.returns))
         return kinds.pop() if len(kinds) == 1 else None
 
-    def _elements_of_name(self, name: str, depth: int) -> ElementKind | None:
+    def _elements_of_name(self, name: str, depth: int, use: tree.Name | None = None) -> ElementKind | None:
         if name in self._open or depth <= 0:  # a function may hand what it is given to itself
             return None
         self._open.add(name)
-        found = joined(one for one in self._held(name, depth) if one is not None)
+        found = joined(one for one in self._held(name, depth, use) if one is not None)
         self._open.discard(name)
         return found
 
     def _elements_of_attribute(self, name: str, depth: int) -> ElementKind | None:
         """The elements of `self.attr`, by what the methods of the class that stands here assign and append."""
-        methods = self._method.parent.children if self._method.parent is not None else ()
-        readers = [Reader(self.program, self.facts, method, self._open) for method in methods]
-        return joined(one for reader in readers if (one := reader._elements_of_name(name, depth)) is not None)
+        found = (one for reader in self.methods() if (one := reader._elements_of_name(name, depth)) is not None)
+        return joined(found)
 
-    def _held(self, name: str, depth: int) -> Iterator[ElementKind | None]:
-        """What is assigned to a name in this scope, and what is put into it."""
-        for binding in bindings_of(self.scope, name):
+    def methods(self) -> list[Reader]:
+        """What reads the methods of the class that stands here, and what else stands beside a function."""
+        beside = self.method.parent.children if self.method.parent is not None else ()
+        return [self.of(method) for method in beside]
+
+    def of_class(self, cls: ClassValue) -> list[Reader]:
+        """What reads the methods of another class."""
+        facts = cls.frame.facts
+        return [Reader(self.program, facts, one, self._open) for one in facts.scope_of(cls.node).children]
+
+    def of(self, scope: Scope) -> Reader:
+        """What reads another scope of the file."""
+        return Reader(self.program, self.facts, scope, self._open)
+
+    def _held(self, name: str, depth: int, use: tree.Name | None) -> Iterator[ElementKind | None]:
+        """What is assigned to a name in this scope, as far as it reaches a use of it, and what is put into it."""
+        reaching = bindings_at(self.scope, use) if use is not None else ()
+        for binding in reaching or bindings_of(self.scope, name):
             if binding.kind == "param" and isinstance(binding.node, tree.Param):
                 yield annotated_elements(binding.node.annotation) or self._handed(binding.node, depth)
             elif binding.kind == "assign" and not binding.unpack and binding.node is not None:
@@ -354,6 +350,8 @@ class Reader:
                 return "text" if word == "str" else "number" if word in ("int", "float") else None
             case "assign", bound if bound is not None and not binding.unpack:
                 return self.kind(bound, depth - 1)  # type: ignore[arg-type]
+            case "assign", tree.Display(items=items) if len(binding.unpack) == 1 and 0 <= binding.unpack[0] < len(items):
+                return self.kind(items[binding.unpack[0]], depth - 1)
             case "assign", tree.Call(func=func) if called_name(func) in ordering_names("texts", "lists"):
                 return "text"
             case "assign", tree.Call(func=tree.Name(id="map")) as call:

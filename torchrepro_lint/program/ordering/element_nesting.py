@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation.values import Instance
 from torchrepro_lint.program.ordering.element_annotations import ElementKind, annotated_values, joined
 from torchrepro_lint.program.ordering.element_bindings import (
     assigned,
@@ -18,7 +19,7 @@ from torchrepro_lint.program.ordering.element_names import by_name
 if TYPE_CHECKING:
     from torchrepro_lint.program.ordering.element_kinds import Reader
 
-__all__ = ["elements_of_elements", "unpacked", "values_of"]
+__all__ = ["elements_of_elements", "field", "unpacked", "values_of"]
 
 
 def elements_of_elements(reader: Reader, node: tree.Expr, depth: int) -> ElementKind | None:
@@ -82,7 +83,74 @@ def unpacked(reader: Reader, node: tree.Expr, place: int, depth: int) -> Element
                 for one in parameters(reader.scope, name)
             ]
             return joined((*made, *put, *given))
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == reader.method.self_name:
+            name = f"self.{attr}"
+            return joined(
+                kind
+                for one in reader.methods()
+                for kind in (
+                    *(unpacked(one, made, place, depth - 1) for made in assigned(one.scope, name)),
+                    *(_at(one, arg.value, place, depth) for arg in put_into(one.scope, name, "append", "add")),
+                )
+                if kind is not None
+            )
     return None
+
+
+def field(reader: Reader, node: tree.Attribute | tree.Subscript, depth: int) -> ElementKind | None:
+    """What an attribute of the objects of a list is (`one.label`), or what their dicts have under a key (`one["id"]`),
+    by what is put into the list; or by what the class of an object gives to its attribute.
+    """
+    if not isinstance(node.value, tree.Name) or depth == 0:
+        return None
+    key = node.attr if isinstance(node, tree.Attribute) else _text(node.index)
+    kinds: list[ElementKind | None] = []
+    for binding in bindings_of(reader.scope, node.value.id):
+        if binding.kind != "element" or binding.unpack:
+            return _of_class(reader, node, depth)
+        match binding.node:
+            case tree.Name(id=name):
+                readers = [reader.of(reader.method)]
+            case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == reader.method.self_name:
+                name, readers = f"self.{attr}", reader.methods()
+            case _:
+                return _of_class(reader, node, depth)
+        for one in readers:
+            for put in put_into(one.scope, name, "append"):
+                made = assigned(one.scope, put.value.id) if isinstance(put.value, tree.Name) else [put.value]
+                kinds += [_given(one, each, key, depth) for each in made]
+    return joined(kinds) or _of_class(reader, node, depth)
+
+
+def _given(reader: Reader, made: tree.Expr, key: str, depth: int) -> ElementKind | None:
+    """What a call or a dict display gives under a keyword."""
+    match made:
+        case tree.Call(args=args):
+            value = next((arg.value for arg in args if arg.keyword == key), None)
+        case tree.DictDisplay(items=pairs):
+            value = next((value for name, value in pairs if name is not None and _text(name) == key), None)
+        case _:
+            value = None
+    return reader.kind(value, depth - 1) if value is not None else None
+
+
+def _text(node: tree.Expr) -> str:
+    return node.value if isinstance(node, tree.Const) and isinstance(node.value, str) else ""
+
+
+def _of_class(reader: Reader, node: tree.Attribute | tree.Subscript, depth: int) -> ElementKind | None:
+    """What an attribute is by the class of the object, in whose methods it gets its value."""
+    if not isinstance(node, tree.Attribute):
+        return None
+    objects = reader.program.ev.values(node.value, reader.frame)
+    kinds: list[ElementKind | None] = []
+    for one in objects:
+        if not isinstance(one, Instance):
+            return None
+        there = reader.of_class(one.cls)
+        made = [(each, value) for each in there for value in assigned(each.scope, f"self.{node.attr}")]
+        kinds += [each.kind(value, depth - 1) for each, value in made] or [None]
+    return joined(kinds)
 
 
 def _at(reader: Reader, node: tree.Expr, place: int, depth: int) -> ElementKind | None:
