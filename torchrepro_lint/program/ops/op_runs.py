@@ -68,6 +68,9 @@ _GPU = re.compile(
     re.IGNORECASE,
 )
 _TRAINS: Final = program_words("trains")
+#: A class of that name that the project defines by itself, and what trains but for a library's.
+_OWN_TRAINER: Final = re.compile(rb"\bclass\s+Trainer\s*(?:\(\s*(?:object)?\s*\))?\s*:")
+_TRAINS_ITSELF: Final = re.compile(_TRAINS.pattern.replace(rb"\bTrainer\b", rb"(?!)"), _TRAINS.flags)
 _MAY_TRAIN: Final = program_words("trains", "may_train")
 _TRAINING: Final = function_words("chooses_training")
 
@@ -209,7 +212,11 @@ def _is_trained(program: Program, path: Path) -> bool:
     """Whether a program that loads the file trains. If no program of the project loads it, one outside is assumed to
     train it, provided that the settings ask for determinism.
     """
-    if program.imports.any_together(path, _TRAINS):
+    if program.imports.any_together(path, _OWN_TRAINER):
+        may_train = program.imports.any_together(path, _TRAINS_ITSELF)
+    else:
+        may_train = program.imports.any_together(path, _TRAINS)
+    if may_train:
         return True
     if program.settings.intent != "deterministic":
         return False

@@ -1,8 +1,11 @@
-"""Layers that draw in training alone, in a model that a program has switched to evaluation before it runs it."""
+"""What draws in training alone, a layer or what stands under `if self.training:`, in a model that a program has switched
+to evaluation before it runs it.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -12,6 +15,7 @@ from torchrepro_lint.program.evaluation.values import FunctionValue, Site
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import Place, place_of
+from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.reach import Event
 
 if TYPE_CHECKING:
@@ -23,16 +27,39 @@ _IN_TRAINING = re.compile(r"torch\.nn\.(?:\w*Dropout\w*|RReLU)\.(?:__call__|forw
 #: Methods of a module that give it back, as it is.
 _GIVE_BACK = frozenset({"to", "cuda", "cpu", "half", "float", "double", "bfloat16", "requires_grad_"})
 _MAX_DEPTH = 3
+_TRAINING = re.compile(r"^training$")
 
 
 def is_switched_off(program: Program, event: Event) -> bool:
-    """Whether a draw is of a layer that draws in training alone, and a model that is called on the way to it, or handed
-    on, was switched to evaluation before.
+    """Whether a draw is of a layer that draws in training alone, or stands where the model is in training, and a model
+    that is called on the way to it, or handed on, was switched to evaluation before.
     """
-    if _IN_TRAINING.fullmatch(event.name) is None:
+    if _IN_TRAINING.fullmatch(event.name) is None and not _stands_in_training(program, event):
         return False
     sites = [link.site for link in event.chain if link.note.startswith("calls ")]
     return any(program.once(("runs an evaluation", site), partial(_evaluates, program, site)) for site in sites)
+
+
+def _stands_in_training(program: Program, event: Event) -> bool:
+    """Whether a draw, or a call on the way to it, only runs where a model is in training: under `if self.training:`, or
+    below `if not self.training: return mean`.
+    """
+    sites = (event.site, *(link.site for link in event.chain if link.note.startswith("calls ")))
+    places = (place for site in sites if (place := place_of(program.ev, site)) is not None)
+    return any(says(test, holds, _TRAINING) is True for place in places for test, holds in _tests_before(place))
+
+
+def _tests_before(place: Place) -> Iterator[tuple[tree.Expr, bool]]:
+    """The tests of the `if` statements around a place, and of those above it whose arm leaves its function, each with
+    whether it holds where the run comes to the place.
+    """
+    scope = place.scope
+    yield from tests_around(scope, place.arms)
+    around = dict(place.arms)
+    for (branch, arm), exits in scope.ended.items():
+        statement = scope.branches.get(branch)
+        if "leaves" in exits and branch < place.site.number and branch not in around and isinstance(statement, tree.If):
+            yield statement.test, arm != "then"
 
 
 def _evaluates(program: Program, site: Site) -> bool:
