@@ -21,7 +21,6 @@ from torchrepro_lint.program.ordering.element_annotations import (
     joined,
 )
 from torchrepro_lint.program.ordering.element_bindings import (
-    assigned,
     bindings_at,
     bindings_of,
     is_made_of_itself,
@@ -350,8 +349,8 @@ class Reader:
                 return "text" if word == "str" else "number" if word in ("int", "float") else None
             case "assign", bound if bound is not None and not binding.unpack:
                 return self.kind(bound, depth - 1)  # type: ignore[arg-type]
-            case "assign", tree.Display(items=items) if len(binding.unpack) == 1 and 0 <= binding.unpack[0] < len(items):
-                return self.kind(items[binding.unpack[0]], depth - 1)
+            case "assign", tree.Display(items=items) if binding.unpack and 0 <= binding.unpack[0] < len(items):
+                return self.kind(items[binding.unpack[0]], depth - 1) if len(binding.unpack) == 1 else None
             case "assign", tree.Call(func=func) if called_name(func) in ordering_names("texts", "lists"):
                 return "text"
             case "assign", tree.Call(func=tree.Name(id="map")) as call:

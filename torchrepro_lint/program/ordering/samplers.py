@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import takewhile
 from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.facts import tree
@@ -15,18 +16,28 @@ from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for, is_seede
 from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.ordering.permutations import parts_a_set
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.never_read import is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
+from torchrepro_lint.program.running.ways import comes_later, ways
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.rank_names import rank_in
 from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["UnseededSplit", "gives_minibatches", "seeds_by_rank", "unseeded_splits"]
+__all__ = [
+    "UnseededSplit",
+    "gives_minibatches",
+    "is_drawn_again",
+    "is_surely_unseeded",
+    "seeds_by_rank",
+    "unseeded_splits",
+]
 
 _NUMBERS: Final = frozenset({"range", "arange"})
 
@@ -118,6 +129,26 @@ def _is_batched(program: Program, call: KnownCall, argument: tree.Arg) -> bool:
         return isinstance(parents.of(batches), tree.For)
     uses = [use for use in parents.names_in(target.id, function) if use is not target]
     return bool(uses) and all(isinstance(parents.of(use), tree.For) for use in uses)
+
+
+def is_surely_unseeded(program: Program, call: KnownCall) -> bool:
+    """Whether nothing seeds torch in the programs that run a call before they come to it, as far as is in sight."""
+    places = ways(program.ev, call.facts, call.scope, call.call.site)
+    seedings = (one for one in program.evidence_in_programs_of(call.frame) if one.effect == "seed")
+    return all("torch" not in one.seeds or comes_later(places, ways_of(program, one)) for one in seedings)
+
+
+def is_drawn_again(program: Program, call: KnownCall) -> bool:
+    """Whether a permutation is drawn again in each turn of a loop, or in a function that trains: it is the order of a
+    pass, and parts no set.
+    """
+    around = parents_of(program.ev, call.facts).around(call.call)
+    in_a_loop = any(isinstance(one, tree.For | tree.While) for one in takewhile(_is_no_definition, around))
+    return in_a_loop or any(is_step(one) for one, _ in call.scope.calls)
+
+
+def _is_no_definition(node: object) -> bool:
+    return not isinstance(node, tree.FunctionDef | tree.ClassDef | tree.Lambda)
 
 
 # --- ranks ----------------------------------------------------------------------------------------------------

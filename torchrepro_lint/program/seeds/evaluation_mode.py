@@ -1,5 +1,5 @@
-"""What draws in training alone, a layer or what stands under `if self.training:`, in a model that a program has switched
-to evaluation before it runs it.
+"""What draws in training alone, a layer or what stands under `if self.training:`, in a model that a program has
+switched to evaluation before it runs it.
 """
 
 from __future__ import annotations

@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.run_places import loaders_of
 from torchrepro_lint.program.seeds.demonstrations import is_of_a_demonstration
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
-from torchrepro_lint.program.seeds.shown_draws import is_only_shown
+from torchrepro_lint.program.seeds.shown_draws import is_only_shown, is_outside_the_training
 from torchrepro_lint.program.workers.workers import Effect, effects_of
 
 if TYPE_CHECKING:
@@ -35,9 +35,10 @@ def first_draw(
     """What the main process first draws from a generator, with the way there; loaders without workers count, and the
     project's samplers that loaders go through.
 
-    Draws at the places `left_out` do not, nor those of commands that reach none of the events `beside`, nor what
-    comes after a call at one of the places `beyond`.
+    What is drawn outside a training comes last. Draws at the places `left_out` do not count, nor those of commands that
+    reach none of the events `beside`, nor what comes after a call at one of the places `beyond`.
     """
+    outside: tuple[Effect, tuple[Link, ...]] | None = None
     for draw in run.draws(rng):
         kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
         if kept is None or draw.event.site in left_out or any(link.site in beyond for link in draw.event.chain):
@@ -47,12 +48,15 @@ def first_draw(
         if is_of_a_demonstration(program, draw.event):
             continue
         if not beside or any(not are_of_different_runs(program.ev, run.entry, one, draw.event) for one in beside):
-            return replace(draw, event=kept), kept.chain
+            found = replace(draw, event=kept), kept.chain
+            if not is_outside_the_training(program, kept):
+                return found
+            outside = outside or found
     for loader in loaders_of(program, run, with_workers=False):
         loaded = program.worker_run(loader).draws_from(rng)
         if loaded:
             return loaded[0], (Link(loader.site, "the loader: no workers"), *loaded[0].event.chain)
-    return _drawn_by_a_sampler(program, run, rng, left_out) if rng != "torch" else None
+    return (_drawn_by_a_sampler(program, run, rng, left_out) if rng != "torch" else None) or outside
 
 
 def _drawn_by_a_sampler(

@@ -22,6 +22,7 @@ from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.process_draws import process_draws
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.seeding_places import in_two_arms, is_of_objects_made_elsewhere
+from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
 from torchrepro_lint.program.switches.dead_switches import dropped_in
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.workers import Effect
@@ -41,7 +42,8 @@ class PartialSeeding:
 
     `other_arm`: the call that seeds torch where the block, which is for a GPU, does not run. `comes_late`: some draw
     comes before the block, so that a seed beside it would not reach that. `is_of_its_function`: the function around
-    the block draws from what it seeds, and nothing that is missing is drawn while it runs.
+    the block draws from what it seeds, and nothing that is missing is drawn while it runs. `is_inside_the_run`: some
+    of it is not drawn for an evaluation alone.
     """
 
     block: Evidence
@@ -49,6 +51,7 @@ class PartialSeeding:
     other_arm: Evidence | None = None
     comes_late: bool = False
     is_of_its_function: bool = False
+    is_inside_the_run: bool = True
 
 
 def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
@@ -57,6 +60,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     other_arms: dict[Site, Evidence] = {}
     late: set[Site] = set()
     within: set[Site] = set()
+    inside: set[Site] = set()
     for run in asked_entry_runs(program):
         blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
         if not blocks or run.may_be_seeded_elsewhere:
@@ -103,13 +107,15 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             known.setdefault(rng, draw)
         if _comes_late(run, block, [draw.event for draw, _ in draws.values()]):
             late.add(block.site)
+        if any(not is_outside_the_training(program, draw.event) for draw, _ in draws.values()):
+            inside.add(block.site)
         if _is_of_its_function(program, run, block, draws.values()):
             within.add(block.site)
 
     for site in program.asked_in_order(found, lambda site: _sites_of(found[site][1].values())):
         block, missing_draws = found[site]
         missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
-        yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within)
+        yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within, site in inside)
 
 
 def _is_dropped(program: Program, frame: Frame | None, rng: str) -> bool:

@@ -18,6 +18,7 @@ from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.frequency import training_around
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.made_once import is_made_once
 from torchrepro_lint.program.running.parents import parents_of
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Reseeding", "repeats", "reseedings"]
+__all__ = ["Reseeding", "is_of_an_evaluation", "repeats", "reseedings"]
 
 _GLOBAL = frozenset({"python", "numpy", "torch", "torch-cuda"})
 
@@ -130,6 +131,13 @@ def _is_beside(waypoint: Waypoint, path: ArmPath) -> bool:
         and waypoint.path[-1][0] == path[-1][0]
         and isinstance(waypoint.scope.branches.get(path[-1][0]), tree.If)
     )
+
+
+def is_of_an_evaluation(program: Program, again: Reseeding) -> bool:
+    """Whether a seed is for what an evaluation draws: a function around it, up to the loop, evaluates by its name."""
+    places = (place for site in again.between if (place := place_of(program.ev, site)) is not None)
+    evaluates = function_words("evaluates").search
+    return any(evaluates(place.scope.name) for place in places)
 
 
 def repeats(program: Program, ways: tuple[Way, ...]) -> bool:

@@ -12,6 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import SeedingCall, seeding_call
 from torchrepro_lint.program.evaluation.attributes import external_bases
 from torchrepro_lint.program.evaluation.conditions import is_none
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
 __all__ = [
     "ChangingSeed",
     "changing_seeds",
+    "ends_a_region",
+    "is_drawn",
     "is_fresh_by_choice",
     "is_innocent",
     "is_recorded",
@@ -49,6 +52,8 @@ __all__ = [
     "wants_fresh_numbers",
 ]
 
+#: The generators that are there without being made.
+_DRAWN_FROM: Final = frozenset({"python", "numpy", "torch"})
 #: A text in which a seed is put that settings hold: `str(params["base"]["seed"])`, `f"run_{config['seed']}"`.
 _IN_A_TEXT: Final = re.compile(rb"""(?:\bstr\(|\{)[^(){}\n]*\[\s*["']\w*seed["']\s*\]""")
 
@@ -165,6 +170,29 @@ def _is_passed_over(program: Program, one: Evidence, frame: Frame) -> bool:
                 return True
         node = above
     return False
+
+
+def ends_a_region(program: Program, fault: ChangingSeed) -> bool:
+    """Whether `torch.seed()` stands below a call in its function that seeds torch with a number, and in no loop of it:
+    what is between is to be the same each time, and the rest is not.
+    """
+    one = fault.seeding
+    if one.name != "torch.seed" or any(branch in one.frame.scope.loops for branch, _ in one.path):
+        return False
+    return any(
+        other.effect == "seed"
+        and other.frame.scope is one.frame.scope
+        and other.site.number < one.site.number
+        and other.value is not None
+        and bool(one.seeds & other.seeds)
+        for other in program.evidence_in(one.site.path)
+    )
+
+
+def is_drawn(fault: ChangingSeed) -> bool:
+    """Whether a seed is drawn from a generator of Python's, NumPy's or torch's that is there without being made."""
+    name = fault.source.name if fault.source is not None else ""
+    return any(effect.kind == "draw" and effect.rng in _DRAWN_FROM for effect in rng_effects(name))
 
 
 def wants_fresh_numbers(program: Program, fault: ChangingSeed) -> bool:

@@ -1,4 +1,6 @@
-"""What chooses what is shown: draws of captions that are printed after an epoch, numbers for the colours of a plot."""
+"""Draws beside a training: of what is shown, as captions that are printed after an epoch or the colours of a plot, and
+those of an evaluation.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,7 @@ from torchrepro_lint.program.running.reach import Event
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_in_a_plot", "is_only_shown"]
+__all__ = ["is_in_a_plot", "is_only_shown", "is_outside_the_training"]
 
 
 def is_in_a_plot(program: Program, site: Site) -> bool:
@@ -52,6 +54,33 @@ def is_only_shown(program: Program, event: Event) -> bool:
         return False
     uses = [use for use in parents.reads(target.id) if parents.function(use) is scope.node]
     return bool(uses) and all(_is_told(parents, use) for use in uses)
+
+
+def is_outside_the_training(program: Program, event: Event) -> bool:
+    """Whether a draw decides nothing of a training: it is made in a function that evaluates, by its name or that of its
+    file or of a function on the way to it, or shuffles a list that is sorted below.
+    """
+    if event.frame is None or event.call is None:
+        return False
+    scope = event.frame.scope
+    names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
+    names += [scope.name, event.frame.facts.path.stem]
+    if any(function_words("evaluates").search(name) for name in names):
+        return True
+    match event.call.args:
+        case (tree.Arg(value=tree.Name(id=shuffled)),) if called_name(event.call.func) == "shuffle":
+            return any(_sorts(call, shuffled) for call, _ in scope.calls if call.site > event.call.site)
+    return False
+
+
+def _sorts(call: tree.Call, name: str) -> bool:
+    """Whether a call is `sorted(name)` or `name.sort()`."""
+    match call:
+        case tree.Call(func=tree.Name(id="sorted"), args=(tree.Arg(value=tree.Name(id=given)), *_)):
+            return given == name
+        case tree.Call(func=tree.Attribute(value=tree.Name(id=given), attr="sort")):
+            return given == name
+    return False
 
 
 def _is_told(parents: Parents, use: tree.Name) -> bool:

@@ -52,6 +52,8 @@ Not reported
     - `torch.set_deterministic` alone, where nothing says that the program is for a torch below 1.10: it raises an error
       itself in the torch of today.
     - Tensors and networks that were moved to a device that is the GPU or the CPU, before anything is multiplied there.
+    - Programs with networks in whose files nothing names a product of matrices, or a network of a library that may have
+      one: reported in the `strict` profile only.
     - Programs that never mention a GPU, or a device that is not proven to be the CPU.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable, or a Python
       file writes such a script (`export CUBLAS_WORKSPACE_CONFIG=`).
@@ -75,6 +77,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
 from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
@@ -132,7 +135,19 @@ class CublasWorkspaceUnset(Rule):
             fix = replace(
                 fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; an option decides the switch"
             )
-        return self.finding(program, one.site, message, [Link(one.site, one.name)], fix=fix, declined=declined)
+        together, path = program.imports.any_together, one.site.path
+        has_no_product = together(path, program_words("has_a_network")) and not together(
+            path, program_words("multiplies_matrices")
+        )
+        return self.finding(
+            program,
+            one.site,
+            message,
+            [Link(one.site, one.name)],
+            fix=fix,
+            declined=declined,
+            seldom_matters=has_no_product,
+        )
 
     def _of_setting(self, program: Program, setting: Setting, one: Evidence) -> Finding | None:
         """The finding on the one place that sets the variable, if that is wrong or too late."""

@@ -43,7 +43,8 @@ Not reported
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only. Numbers by position are reported everywhere but in a function that no code of the project calls,
       beside others that are used, in code that is copied from elsewhere, and in a function that plots, by its name, and
-      neither returns nor saves anything (`plot_classes`).
+      neither returns nor saves anything (`plot_classes`). Those of a program that only evaluates or shows something are
+      of the `strict` profile.
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
@@ -58,7 +59,7 @@ from torchrepro_lint.fixes.sort_fix import sort_fixes
 from torchrepro_lint.program.for_others import is_copied
 from torchrepro_lint.program.ordering.set_order import iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import is_never_run
+from torchrepro_lint.program.repetition import is_never_run, only_evaluates
 from torchrepro_lint.program.seeds.shown_draws import is_in_a_plot
 from torchrepro_lint.rules.base import Rule
 
@@ -90,7 +91,8 @@ class SetIterationOrder(Rule):
                 program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order,
                 seldom_matters=not order
                 and (
-                    is_never_run(program, one.site)
+                    only_evaluates(program, one.site)
+                    or is_never_run(program, one.site)
                     or is_copied(program, one.site.path)
                     or is_in_a_plot(program, one.site)
                 ),

@@ -68,6 +68,10 @@ Not reported
       all programs that make it, and those that put
       the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
       of a policy's steps): reported in the `strict` profile only.
+    - Splits and samplers in programs that seed torch, unless that comes only after them or the ranks of a split have
+      different seeds: two runs with one seed get the same parts and the same order. What else is drawn in the program
+      still moves them: reported in the `strict` profile only. So are permutations that are drawn again in a loop or in
+      a function that trains, for which they are an order and no split.
     - Further splits of a function for which no fix can be written: the trace of the first names them, and the `strict`
       profile reports each. So does it alone with samplers for which none can be written, as where a function makes
       them again in one training, torch may not be seeded before, or the project supports a torch without generators.
@@ -91,7 +95,14 @@ from torchrepro_lint.fixes.split_fix import generator_fix
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE, SAMPLER_GENERATOR_SINCE
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import is_of_its_package
-from torchrepro_lint.program.ordering.samplers import UnseededSplit, gives_minibatches, seeds_by_rank, unseeded_splits
+from torchrepro_lint.program.ordering.samplers import (
+    UnseededSplit,
+    gives_minibatches,
+    is_drawn_again,
+    is_surely_unseeded,
+    seeds_by_rank,
+    unseeded_splits,
+)
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
@@ -143,6 +154,8 @@ class SplitOrSamplerWithoutGenerator(Rule):
                 or gives_minibatches(program, call)
             )
             seldom = seldom or (fix is None and is_of_its_package(program, call.facts.path))
+            seldom = seldom or (not leaks and not is_surely_unseeded(program, call))
+            seldom = seldom or (one.kind == "permutation" and is_drawn_again(program, call))
             found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
             yield (call.facts.path, id(call.scope), one.kind, leaks) if fix is None else None, found
 

@@ -90,6 +90,9 @@ Not reported
       split or the choice.
     - A seed under a test whether a file is there (`if not os.path.exists(path)`): it is that of what is kept in the
       file, and runs that find the file seed nothing.
+    - Draws that decide nothing of a training: those of a program that only evaluates or shows something, of a function
+      or file that evaluates, by its name, and shuffles of a list that is sorted below: reported in the `strict` profile
+      only.
     - Tests, the `__main__` block of a module that others import, scripts for debugging by their names
       (`train_debug.py`), and the only seed of a program where it is `random`'s or NumPy's and a module sets it as it is
       imported: reported in the `strict` profile only.
@@ -163,6 +166,7 @@ class PartiallySeeded(Rule):
                 reason = _overwritten(program, missing)
             if reason is None and all(is_in_a_new_process(program, chain) for _, _, chain in found.missing):
                 reason = _NEW_PROCESSES
+            evaluates = only_evaluates(program, found.block.site)
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
             if fix is not None and (
                 _is_for_draws_below(program, found.block)
@@ -170,7 +174,7 @@ class PartiallySeeded(Rule):
                 or _is_shown_in_another_cell(program, found)
                 or _is_of_an_object(program, found)
                 or _is_of_an_imported_file(program, found)
-                or only_evaluates(program, found.block.site)
+                or evaluates
             ):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
             yield self.finding(
@@ -180,7 +184,9 @@ class PartiallySeeded(Rule):
                 _trace(program, found),
                 fix=fix,
                 declined=declined,
-                seldom_matters=(of_a_module and "torch" not in found.block.seeds)
+                seldom_matters=not found.is_inside_the_run
+                or evaluates
+                or (of_a_module and "torch" not in found.block.seeds)
                 or function_words("debug_scripts").search(found.block.site.path.stem) is not None,
             )
         for one in unseeded_processes(program):

@@ -47,6 +47,8 @@ Not reported
       or the same numbers in each validation (`if args.overfit_one_batch:`, `if args.fixed_validation_seed:`).
     - A loop that also seeds with the epoch, or from the system (`np.random.seed()`): the constant seed is then for an
       evaluation or a sample.
+    - Seeds in a function that evaluates, by its name, or of a program that only evaluates: each evaluation is to see
+      the same: reported in the `strict` profile only.
     - A `torch.Generator` that is reset in each epoch (TRL205), and worker init functions and code of the dataset
       (TRL1xx). A seed that is called where it was to be passed as `worker_init_fn` (TRL106).
 
@@ -61,8 +63,9 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.seeds.reseeding import reseedings
+from torchrepro_lint.program.seeds.reseeding import is_of_an_evaluation, reseedings
 from torchrepro_lint.rules.base import Rule
 
 
@@ -83,4 +86,5 @@ class ReseededInLoop(Rule):
             steps = [Link(site, "called here") for site in reversed(outer)]
             repeated = "the framework calls this in each epoch or step" if again.by_framework else "in this loop"
             trace = [Link(again.loop, repeated), *steps, Link(inner, f"seeds: {name}")]
-            yield self.finding(program, again.site, message, trace)
+            evaluates = is_of_an_evaluation(program, again) or only_evaluates(program, again.site)
+            yield self.finding(program, again.site, message, trace, seldom_matters=evaluates)

@@ -63,6 +63,8 @@ Not reported
     - What the program reaches by no way on which each option of the command line has one value: reported in the
       `strict` profile only.
     - Programs in which something that cannot be followed may have seeded before.
+    - What is drawn in a function or file that evaluates, by its name, and in programs that only evaluate or show
+      something: reported in the `strict` profile only.
     - First weights in a program that evaluates, by the name of its file (`predict.py`), and scripts for debugging, by
       theirs (`train_debug.py`): reported in the `strict` profile only.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
@@ -80,10 +82,12 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Event, Link, shown
 from torchrepro_lint.program.seeds.first_weights import draws_weights, is_of_a_model
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
+from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
 from torchrepro_lint.rules.base import Rule
 
 
@@ -101,6 +105,8 @@ class SeedAfterRandomness(Rule):
             seldom = (
                 not late.is_possible
                 or (evaluates and draws_weights(late.early))
+                or is_outside_the_training(program, late.early)
+                or only_evaluates(program, late.seed.site)
                 or function_words("debug_scripts").search(name) is not None
             )
             yield self.finding(program, late.site, _message(program, late), _trace(late), seldom_matters=seldom)

@@ -79,6 +79,9 @@ Not reported
       not streamed takes its seed from NumPy.
     - Environments of reinforcement learning, which may need a new seed for each game.
     - Tests, and the hash of a number.
+    - A seed from the system that ends what a seed above it in the function is for (`torch.manual_seed(0)`, a split,
+      `torch.seed()`), and a seed that is drawn from a generator (`seed = random.randint(0, 9999)`), by which its author
+      means to begin anew each time: reported in the `strict` profile only.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only. To seed
       `random` or NumPy with the clock where it is written (`random.seed(time.time())`) shows no such wish.
 
@@ -98,7 +101,14 @@ from torchrepro_lint.fixes.seed_fix import changing_seed_fix
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.reasons_given import says_why
-from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, changing_seeds, is_recorded, wants_fresh_numbers
+from torchrepro_lint.program.seeds.seed_faults import (
+    ChangingSeed,
+    changing_seeds,
+    ends_a_region,
+    is_drawn,
+    is_recorded,
+    wants_fresh_numbers,
+)
 from torchrepro_lint.program.seeds.unseeded_generators import unseeded_generators
 from torchrepro_lint.program.seeds.unseeded_streams import UnseededStream, unseeded_streams
 from torchrepro_lint.rules.base import Rule
@@ -125,7 +135,10 @@ class SeedDiffersEveryRun(Rule):
             ):
                 continue
             fix, declined = changing_seed_fix(program, fault)
-            yield self.finding(program, fault.site, _message(fault), _trace(fault), fix=fix, declined=declined)
+            seldom = ends_a_region(program, fault) or (fault.seeded is None and is_drawn(fault))
+            yield self.finding(
+                program, fault.site, _message(fault), _trace(fault), fix=fix, declined=declined, seldom_matters=seldom
+            )
         for one in unseeded_streams(program):
             if program.strict or not says_why(program, one.call.site):
                 yield self.finding(program, one.call.site, _of_stream(one), declined=_DECLINED)
