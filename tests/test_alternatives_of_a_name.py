@@ -15,7 +15,7 @@ import torch
 def main(x):
     print(np.random.rand(3))
     torch.backends.cudnn.benchmark = True
-    net = torch.nn.Linear(3, 3).cuda()
+    net = torch.nn.Conv1d(3, 3, 1).cuda()
     net(x).sum().backward()
     torch.optim.SGD(net.parameters()).step()
 
@@ -31,7 +31,7 @@ import torch
 def main(x):
     torch.manual_seed(0)
     torch.backends.cudnn.deterministic = True
-    net = torch.nn.Linear(3, 3).cuda()
+    net = torch.nn.Conv1d(3, 3, 1).cuda()
     net(x).sum().backward()
 
 
@@ -40,7 +40,7 @@ class Work:
         main(x)
 """
 _HEAD = "import sys\n\nimport torch\n\n"
-_X = "torch.ones(3)"
+_X = "torch.ones(3, 3)"
 _APART = {
     "if": f"if sys.argv[1] == 'a':\n    from one import main\nelse:\n    from two import main\nmain({_X})\n",
     "try": f"try:\n    from one import main\nexcept ImportError:\n    from two import main\nmain({_X})\n",

@@ -21,12 +21,12 @@ from torchrepro_lint.cli import main
 from torchrepro_lint.lsp.actions import FIX_ALL_COMMAND
 
 LOADER_CALL = types.Range(types.Position(6, 11), types.Position(11, 5))
-SPLIT = """\
+ORDER = """\
 import torch
 
 torch.manual_seed(0)
 print(torch.rand(1))
-a, b = torch.utils.data.random_split(range(4), [2, 2])
+print(*torch.utils.data.DataLoader(range(4), shuffle=True))
 """
 
 
@@ -171,7 +171,7 @@ def test_fixes_one_by_one_and_all_together(write) -> None:
 
 
 def test_columns_count_as_the_editor_counts(write) -> None:
-    text = 's = "\U0001f600"; ' + SPLIT.replace("\n\n", "\n").rstrip().replace("\n", "; ") + "\n"
+    text = 's = "\U0001f600"; ' + ORDER.replace("\n\n", "\n").rstrip().replace("\n", "; ") + "\n"
     root = write({"torchrepro-lint.toml": "", "a.py": text})
 
     async def act(editor: Editor) -> None:
@@ -216,12 +216,12 @@ def test_hovering_shows_what_the_rule_says(write) -> None:
 
 
 def test_settings_of_the_editor_and_of_files(write) -> None:
-    root = write({"torchrepro-lint.toml": "", "a.py": SPLIT, "left/out.py": SPLIT})
+    root = write({"torchrepro-lint.toml": "", "a.py": ORDER, "left/out.py": ORDER})
 
     async def act(editor: Editor) -> None:
         await editor.until(lambda: editor.registered == ["workspace/didChangeWatchedFiles"])
         uri = editor.open(root / "a.py")
-        assert codes(await editor.diagnostics(uri, 1)) == ["TRL202"]
+        assert codes(await editor.diagnostics(uri, 1)) == ["TRL201"]
         for table in ({"ignore": ["TRL2"]}, {"torchrepro-lint": {"ignore": ["TRL2"]}}):
             editor.client.workspace_did_change_configuration(types.DidChangeConfigurationParams(table))
             await editor.until(lambda: not editor.shown[uri].diagnostics)
@@ -229,9 +229,9 @@ def test_settings_of_the_editor_and_of_files(write) -> None:
             await editor.until(lambda: editor.shown[uri].diagnostics)
 
         other = editor.open(root / "left/out.py")
-        assert codes(await editor.diagnostics(other, 1)) == ["TRL202"]
+        assert codes(await editor.diagnostics(other, 1)) == ["TRL201"]
         settings = root / "torchrepro-lint.toml"
-        settings.write_text('ignore = ["TRL202"]\n')
+        settings.write_text('ignore = ["TRL201"]\n')
         event = types.FileEvent(settings.as_uri(), types.FileChangeType.Changed)
         editor.client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([event]))
         await editor.until(lambda: not editor.shown[uri].diagnostics)
@@ -255,35 +255,35 @@ def test_settings_of_the_editor_and_of_files(write) -> None:
     ("options", "told"),
     [
         ({"profil": "strict"}, 'profil: unknown setting; did you mean "profile"?'),
-        ({"ignore": ["TRL202", "TRL9x"]}, 'ignore: unknown rule "TRL9x"; did you mean "TRL901"?'),
+        ({"ignore": ["TRL201", "TRL9x"]}, 'ignore: unknown rule "TRL9x"; did you mean "TRL901"?'),
     ],
 )
 def test_options_that_are_wrong_are_said_and_left_out(write, options: dict[str, object], told: str) -> None:
-    root = write({"torchrepro-lint.toml": "", "a.py": SPLIT})
+    root = write({"torchrepro-lint.toml": "", "a.py": ORDER})
 
     async def act(editor: Editor) -> None:
         await editor.until(lambda: editor.messages)
         assert editor.messages == [f"torchrepro-lint: the editor's settings: {told}"]
-        assert codes(await editor.diagnostics(editor.open(root / "a.py"), 1)) == ["TRL202"]
+        assert codes(await editor.diagnostics(editor.open(root / "a.py"), 1)) == ["TRL201"]
 
     run(root, act, options=options)
 
 
 def test_a_file_that_does_not_parse_is_said_and_the_next_one_goes_on(write) -> None:
-    root = write({"torchrepro-lint.toml": "", "a.py": SPLIT, "b.py": SPLIT})
+    root = write({"torchrepro-lint.toml": "", "a.py": ORDER, "b.py": ORDER})
 
     async def act(editor: Editor) -> None:
         uri, other = editor.open(root / "a.py"), editor.open(root / "b.py")
-        assert codes(await editor.diagnostics(uri, 1)) == ["TRL202"]
-        editor.replace(uri, 2, SPLIT + "f(")
+        assert codes(await editor.diagnostics(uri, 1)) == ["TRL201"]
+        editor.replace(uri, 2, ORDER + "f(")
         (broken,) = await editor.diagnostics(uri, 2)
         assert broken.code == "TRL900"
         assert await editor.actions(uri, broken.range) == []
         found = await editor.hover(uri, broken.range.start.line, broken.range.start.character)
         assert found is not None and "TRL900 unreadable-file" in str(found.contents)
-        assert codes(await editor.diagnostics(other, 1)) == ["TRL202"]
-        editor.replace(uri, 3, SPLIT)
-        assert codes(await editor.diagnostics(uri, 3)) == ["TRL202"]
+        assert codes(await editor.diagnostics(other, 1)) == ["TRL201"]
+        editor.replace(uri, 3, ORDER)
+        assert codes(await editor.diagnostics(uri, 3)) == ["TRL201"]
 
     run(root, act)
 
@@ -333,12 +333,12 @@ def test_a_notebook_is_one_program_and_each_cell_a_document(write) -> None:
 
 def test_what_was_never_saved_is_looked_at_too(write) -> None:
     root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = "==1.8"\n'})
-    text = f"from pkg.dataset import Digits\n{SPLIT}"
+    text = f"from pkg.dataset import Digits\n{ORDER}"
 
     async def act(editor: Editor) -> None:
         uri = editor.open_text("untitled:Untitled-1", text)
         (found,) = await editor.diagnostics(uri, 1)
-        assert found.code == "TRL202"
+        assert found.code == "TRL201"
         *_, everything = await editor.actions(uri, found.range, only=["source.fixAll"])
         resolved = await editor.client.code_action_resolve_async(everything)
         assert resolved.edit is not None
@@ -450,11 +450,11 @@ def test_without_pygls_it_says_what_to_install(tmp_path: Path, capsys, monkeypat
 
 
 def test_a_change_of_a_document_that_is_not_open_is_not_shown(write) -> None:
-    root = write({"split.py": SPLIT})
+    root = write({"split.py": ORDER})
 
     async def act(editor: Editor) -> None:
         editor.replace((root / "other.py").as_uri(), 2, "x = 1\n")
-        assert codes(await editor.diagnostics(editor.open(root / "split.py"), 1)) == ["TRL202"]
+        assert codes(await editor.diagnostics(editor.open(root / "split.py"), 1)) == ["TRL201"]
         assert editor.messages == []
 
     run(root, act)
