@@ -22,7 +22,7 @@ def main() -> None:
             row = known.get((shape.name, rule), Row(shape.name, rule))
             if not row.left_out:
                 with tempfile.TemporaryDirectory() as folder:
-                    _, safe, unsafe = fixes(files(shape, rule), Path(folder), ALSO.get(shape.name, ()))
+                    _, safe, unsafe = fixes(files(shape, rule), Path(folder), rule, ALSO.get(shape.name, ()))
                 row = replace(row, fix=BETWEEN.join(safe.left), unsafe_fixes=BETWEEN.join(unsafe.left))
             rows.append(row)
     write_table(rows)

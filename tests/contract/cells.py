@@ -17,7 +17,7 @@ from torchrepro_lint.settings import SettingsOverride
 __all__ = ["Cell", "Fixed", "Held", "evaluate", "fixes"]
 
 # Whatever the programs use must not decide which rules speak: some are about old versions of torch.
-_SETTINGS = 'target-torch = ">=1.7"\n'
+_TARGET = ">=1.7"
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Cell:
 def evaluate(shape: Shape, rule: str, folder: Path, runner: Runner) -> Cell:
     """Fix the program, and run it as often as the answers need."""
     texts = files(shape, rule)
-    codes, safe, unsafe = fixes(texts, folder, ALSO.get(shape.name, ()))
+    codes, safe, unsafe = fixes(texts, folder, rule, ALSO.get(shape.name, ()))
 
     def held(some: Mapping[str, str]) -> Held:
         outputs = runner.outputs(shape, some)
@@ -88,10 +88,15 @@ def _held(shape: Shape, rule: str, outputs: Sequence[str]) -> Held:
     return Held(None, {name: ask(runs) for name, ask in INVARIANTS.items() if name in asked})
 
 
-def fixes(texts: Mapping[str, str], folder: Path, also: tuple[str, ...] = ()) -> tuple[frozenset[str], Fixed, Fixed]:
-    """The codes that are found, and what comes of the safe fixes and of all; they are the same if all are safe. `also`
-    are rules of which the findings of the strict profile are asked for.
+def fixes(
+    texts: Mapping[str, str], folder: Path, rule: str, also: tuple[str, ...] = ()
+) -> tuple[frozenset[str], Fixed, Fixed]:
+    """The codes that are found, and what comes of the safe fixes and of all; they are the same if all are safe. They
+    are asked for the torch that the fault of `rule` is about; `also` are rules of which the findings of the strict
+    profile are asked for.
     """
+    target = FAULTS[rule].get("target", _TARGET)
+    texts = {"torchrepro-lint.toml": f'target-torch = "{target}"\n', **texts}
     findings, safe = _fixed(texts, folder / "safe", also, unsafe=False)
     codes = frozenset(finding.code for finding in findings)
     if all(finding.fix is None or finding.fix.applicability is Applicability.SAFE for finding in findings):
@@ -100,7 +105,7 @@ def fixes(texts: Mapping[str, str], folder: Path, also: tuple[str, ...] = ()) ->
 
 
 def _fixed(texts: Mapping[str, str], root: Path, also: tuple[str, ...], *, unsafe: bool) -> tuple[list[Finding], Fixed]:
-    for path, text in {"torchrepro-lint.toml": _SETTINGS, **texts}.items():
+    for path, text in texts.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
     settings: SettingsOverride = {"unsafe_fixes": unsafe, "extend_select": also}
@@ -108,7 +113,7 @@ def _fixed(texts: Mapping[str, str], root: Path, also: tuple[str, ...], *, unsaf
     again = fix([root], settings, write=False)
     findings = [*report.fixed, *report.report.findings]
     return findings, Fixed(
-        texts={path: (root / path).read_text(encoding="utf-8") for path in texts},
+        texts={path: (root / path).read_text(encoding="utf-8") for path in texts if not path.endswith(".toml")},
         left=tuple(sorted({f"{finding.code}: {_why_left(finding)}" for finding in report.report.findings})),
         changed_again=tuple(change.source.path.name for change in again.changes),
     )
