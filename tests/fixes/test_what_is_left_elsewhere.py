@@ -285,9 +285,10 @@ print(names, torch.rand(1))
 """
 
 
-@pytest.mark.parametrize(("other", "is_safe"), [("eval.py", False), ("finetune.py", True)])
-def test_a_generator_that_is_left_out_of_a_seed_beside_another(other: str, is_safe: bool, write) -> None:
-    assert _is_safe(write({"pyproject.toml": "", "train.py": SEEDS, other: SEEDS}), "TRL502") is is_safe
+@pytest.mark.parametrize(("seed", "is_safe"), [("hash(sys.argv[1]) % 100", False), ("int(sys.argv[2])", True)])
+def test_a_generator_that_is_left_out_of_a_seed_beside_another(seed: str, is_safe: bool, write) -> None:
+    other = SEEDS.replace("int(sys.argv[1])", seed)
+    assert _is_safe(write({"pyproject.toml": "", "train.py": SEEDS, "other.py": other}), "TRL502") is is_safe
 
 
 #: A loader in another file, and whether the workers of the first one are seeded beside it.
