@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = [
+    "files_of_its_package",
     "is_copied",
     "is_for_others",
     "is_from_elsewhere",
@@ -97,14 +98,34 @@ def is_for_others(program: Program, path: Path) -> bool:
     """Whether a file is of a package that the project distributes, or of code that is copied into it; and no program
     starts in it.
     """
-    if not path.is_relative_to(program.root) or not (is_copied(program, path) or _is_distributed(program, path)):
+    return program.once(("is for others", path), lambda: _is_for_others(program, path))
+
+
+def _is_for_others(program: Program, path: Path) -> bool:
+    if not path.is_relative_to(program.root) or path in _starts(program):
         return False
-    return all(one.path != path for one in entry_points(program))
+    return is_copied(program, path) or _is_distributed(program, path)
 
 
 def is_of_its_package(program: Program, path: Path) -> bool:
     """Whether a file is of a package that the project distributes, and no program starts in it."""
-    return is_for_others(program, path) and _is_distributed(program, path)
+    return path in files_of_its_package(program)
+
+
+def files_of_its_package(program: Program) -> frozenset[Path]:
+    """The files of the packages that the project distributes, but those in which a program starts."""
+    return program.once("files of its package", lambda: _files_of_its_package(program))
+
+
+def _files_of_its_package(program: Program) -> frozenset[Path]:
+    starts = _starts(program)
+    inside = (one for one in program.project.files if one.is_relative_to(program.root) and one not in starts)
+    return frozenset(one for one in inside if _is_distributed(program, one))
+
+
+def _starts(program: Program) -> frozenset[Path]:
+    """The files in which a program starts."""
+    return program.once("files that start", lambda: frozenset(one.path for one in entry_points(program)))
 
 
 def is_put_aside(program: Program, path: Path) -> bool:

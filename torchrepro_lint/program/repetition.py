@@ -24,7 +24,13 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
-from torchrepro_lint.program.for_others import is_for_others, is_from_elsewhere, is_of_its_package, is_second_copy
+from torchrepro_lint.program.for_others import (
+    files_of_its_package,
+    is_for_others,
+    is_from_elsewhere,
+    is_of_its_package,
+    is_second_copy,
+)
 from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_points import entry_points
@@ -326,8 +332,15 @@ def _only_imports_it(program: Program, one: Evidence, path: Path) -> bool:
     package = program.root.joinpath(*one.site.path.relative_to(program.root).parts[:1])
     if path.is_relative_to(package):
         return False
-    own = {file for file in program.imports.with_imports(frozenset((path,))) if not is_of_its_package(program, file)}
-    return path in own and not any(program.project.holds(file, program_words("asks_to_repeat")) for file in own)
+    return not program.once(("asks itself", path), lambda: _asks_itself(program, path))
+
+
+def _asks_itself(program: Program, path: Path) -> bool:
+    """Whether a module, or what it imports beside the packages that the project distributes, names a seed or a switch;
+    or it is of such a package.
+    """
+    own = program.imports.with_imports(frozenset((path,))) - files_of_its_package(program)
+    return path not in own or any(program.project.holds(file, program_words("asks_to_repeat")) for file in own)
 
 
 def _is_cut_short(way: Way) -> bool:
