@@ -37,3 +37,52 @@ def test_a_sampler_that_no_seed_can_be_written_for(write, settings: str) -> None
     )
     assert not check([root]).findings
     assert [one.code for one in check([root], {"select": ("TRL202",)}).findings] == ["TRL202"]
+
+
+_HEADS = """
+from torch import nn
+
+
+class Head(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(4, 2)
+
+    def forward(self, rows):
+        return self.layer(rows)
+
+
+def make_head():
+    return Head()
+"""
+_TRAINING = """
+import torch
+from shelf.heads import Head, make_head
+
+model = {made}
+torch.manual_seed(0)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(torch.ones(1, 4)).sum().backward()
+optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(
+    ("settings", "made", "expected"),
+    [
+        (_BUILT, "make_head()", []),
+        (_BUILT, "Head()", ["TRL504"]),
+        ("", "make_head()", ["TRL504"]),
+    ],
+    ids=["made inside a package", "made in the program", "made in another file"],
+)
+def test_a_network_that_is_made_before_the_seed(write, settings: str, made: str, expected: list[str]) -> None:
+    root = write(
+        {
+            "pyproject.toml": settings,
+            "shelf/__init__.py": "",
+            "shelf/heads.py": _HEADS,
+            "examples/train.py": _TRAINING.format(made=made),
+        }
+    )
+    assert [one.code for one in check([root], {"select": ("TRL504",)}).findings] == expected

@@ -93,14 +93,6 @@ class Rule(ABC):
             )
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
-        of_control = self.is_about_control if about_control is None else about_control
-        is_left_out = (
-            seldom_matters
-            or (self.is_strict_in_tests and program.is_test(site.path))
-            or is_no_longer_used(program, site.path)
-            or is_run_elsewhere_alone(program, site)
-            or is_left_unused(program, site)
-        )
         return Finding(
             self.code,
             self.name,
@@ -111,8 +103,16 @@ class Rule(ABC):
             fix,
             declined,
             program.places.statement_rows(site),
-            () if is_left_out else self._left_to_strict(program, site) if of_control else None,
+            () if seldom_matters else self._left_to_strict(program, site, about_control),
         )
+
+    def is_told(self, program: Program, site: Site, *, about_control: bool | None = None) -> bool:
+        """Whether the profile reports what the rule finds at a site, as far as the site decides that: the fix of what
+        it does not report need not be planned, which takes longer than finding it.
+        """
+        if program.strict or program.is_chosen(self.code, self.name):
+            return True
+        return self._left_to_strict(program, site, about_control) is None
 
     def passes_over(self, program: Program, path: Path) -> bool:
         """Whether nobody is told what the rule, one that `is_strict_in_tests`, finds in a file: a test, where the
@@ -126,7 +126,18 @@ class Rule(ABC):
             and not program.project.holds(path, NOQA_OF_OURS)
         )
 
-    def _left_to_strict(self, program: Program, site: Site) -> tuple[Path, ...] | None:
+    def _left_to_strict(self, program: Program, site: Site, about_control: bool | None) -> tuple[Path, ...] | None:
+        """Why a finding at a site is one of the strict profile, as `Finding.left_to_strict` says it."""
+        of_control = self.is_about_control if about_control is None else about_control
+        if (
+            (self.is_strict_in_tests and program.is_test(site.path))
+            or is_no_longer_used(program, site.path)
+            or is_run_elsewhere_alone(program, site)
+            or is_left_unused(program, site)
+        ):
+            return ()
+        if not of_control:
+            return None
         if self.is_of_the_caller and is_left_to_the_callers(program, site):
             return ()
         return left_to_strict(program, site)

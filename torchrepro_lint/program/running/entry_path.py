@@ -89,12 +89,13 @@ class EntryRun:
         """The draws from and seedings of the main generators, in order."""
         return self._steps(self.events)
 
-    @cached_property
-    def steps_to_seedings(self) -> list[Step]:
-        """The first of `steps`, up to where each of `seedings` has run; all of them where one of those never does."""
+    def steps_until(self, sites: frozenset[Site]) -> list[Step]:
+        """The first of `steps`, up to where something has happened at each of some places; all of them where at one of
+        those nothing ever does.
+        """
         if "_walked" in self.__dict__:
             return self.steps
-        return self._steps(self._walk(frozenset(one.site for one in self.seedings))[0])
+        return self._steps(self._walk(sites)[0])
 
     def _steps(self, events: Sequence[Event]) -> list[Step]:
         found: list[Step] = []

@@ -12,6 +12,7 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
 from torchrepro_lint.program.running.option_tests import asked_on_the_way, contradict
 from torchrepro_lint.program.running.partings import one_comes_before
@@ -67,10 +68,11 @@ def late_seeds(program: Program) -> Iterator[LateSeed]:
 
 
 def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
-    known = {one.site: one for one in run.seedings}
-    if not any(is_for_the_run(program, one) for one in known.values()) or run.may_be_seeded_elsewhere:
+    # A library that seeds a part of its own, as inside `fork_rng`, seeds no run.
+    known = {one.site: one for one in run.seedings if is_for_the_run(program, one)}
+    if not known or run.may_be_seeded_elsewhere:
         return None  # asked first: it takes no walk
-    steps = run.steps_to_seedings
+    steps = run.steps_until(frozenset(known))
     pairs: list[tuple[Step, Step, bool]] = []
     for rng in MAIN_RNGS:
         walked = [step for step in steps if step.kind == "seed" and rng in step.rngs]
@@ -79,7 +81,7 @@ def _of_run(program: Program, run: EntryRun) -> LateSeed | None:
             continue  # something that is not on the walk may seed it first
         seed = _seeding_step(walked)
         evidence = known.get(seed.event.site)
-        if evidence is None or not is_for_the_run(program, evidence) or _loads_weights(evidence):
+        if evidence is None or _loads_weights(evidence):
             continue
         before = [early for step in steps if (early := _early(run, step, seed, rng)) is not None]
         if is_of_a_framework(evidence):
@@ -134,6 +136,14 @@ def _is_of_another_rule(name: str) -> bool:
     return not name.startswith("numpy.") and function_words("split_or_sampler").fullmatch(last_part(name)) is not None
 
 
+def _is_built_by_others(run: EntryRun, event: Event) -> bool:
+    """Whether code that the project distributes, and the program only imports, builds what draws: a library builds for
+    many callers, and which of its parts one of these gets is seldom to be told.
+    """
+    built = built_at(run.program, event).path
+    return built != run.entry.path and is_for_others(run.program, built)
+
+
 def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
     """The step as a draw that may come too early for a seed; None if it is none."""
     event = step.event
@@ -141,7 +151,11 @@ def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
         return None
     if _is_of_another_rule(event.name) or is_unused_default(run, event):
         return None
-    if is_of_a_module_alone(run, event) or is_over_before(run.program, event, seed.event.site):
+    if (
+        _is_built_by_others(run, event)
+        or is_of_a_module_alone(run, event)
+        or is_over_before(run.program, event, seed.event.site)
+    ):
         return None
     if is_of_a_demonstration(run.program, event) or (rng != "torch" and is_only_shown(run.program, event)):
         return None

@@ -212,14 +212,17 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
             proves = any(program.is_asked(link.site.path) for link in trace)
-            fix, declined = loader_fix(program, loader, init=False, generator=True, anywhere=proves)
             is_seeded = draw is not None and is_seeded_by_init(program, loader, draw)
+            is_told = self.is_told(program, loader.site)
+            fix, declined = None, None
+            if is_told or is_seeded:
+                fix, declined = loader_fix(program, loader, init=False, generator=True, anywhere=proves)
             if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 are about the init function
                 continue
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, surely=surely, is_seeded=is_seeded)
             # Nobody rewrites a training for an order that repeats as long as nothing else draws.
-            seldom = declined is not None and (
+            seldom = (is_told and declined is not None) and (
                 is_of_its_package(program, loader.facts.path)
                 or needs_a_rewrite(program, loader.facts, loader.scope, loader.call, GENERATOR_SINCE)
             )

@@ -54,10 +54,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.sort_fix import sort_fixes
 from torchrepro_lint.program.for_others import is_copied
-from torchrepro_lint.program.ordering.set_order import iterations_of, ordered_sets
+from torchrepro_lint.program.ordering.set_order import OrderedSet, iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_never_run, only_evaluates
 from torchrepro_lint.program.seeds.shown_draws import is_in_a_plot
@@ -83,10 +83,9 @@ class SetIterationOrder(Rule):
         for one in ordered_sets(program):
             decided = _FIXES[one.sink.kind]
             message = f"a set of strings is iterated over in another order in every run, so {decided}"
-            iterations = [one.site] if one.at_once else iterations_of(program, one)
-            fix, declined = sort_fixes(program, iterations) if iterations is not None else (None, _KEPT)
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing.
             order = one.sink.kind in ("samples", "split")
+            fix, declined = _fix(program, one) if self.is_told(program, one.site, about_control=order) else (None, None)
             yield self.finding(
                 program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order,
                 seldom_matters=not order
@@ -97,3 +96,8 @@ class SetIterationOrder(Rule):
                     or is_in_a_plot(program, one.site)
                 ),
             )  # fmt: skip
+
+
+def _fix(program: Program, one: OrderedSet) -> tuple[Fix | None, str | None]:
+    iterations = [one.site] if one.at_once else iterations_of(program, one)
+    return sort_fixes(program, iterations) if iterations is not None else (None, _KEPT)

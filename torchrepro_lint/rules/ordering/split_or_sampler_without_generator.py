@@ -137,23 +137,27 @@ class SplitOrSamplerWithoutGenerator(Rule):
             leaks = by_rank is not None and one.kind != "sampler"
             differ = by_rank is not None and one.kind == "sampler"
             trace = _ranks_apart(program, *by_rank) if by_rank is not None and leaks else []
-            fix, declined = generator_fix(
-                program,
-                call,
-                one.parameter,
-                since=since,
-                is_split=one.kind != "sampler",
-                seeds_by_rank=leaks,
-                ranks_differ=differ,
-            )
+            is_told = self.is_told(program, call.site)
+            fix, declined = None, None
+            if is_told:
+                fix, declined = generator_fix(
+                    program,
+                    call,
+                    one.parameter,
+                    since=since,
+                    is_split=one.kind != "sampler",
+                    seeds_by_rank=leaks,
+                    ranks_differ=differ,
+                )
             message = _message(one, leaks=leaks)
+            is_unfixed = is_told and fix is None
             seldom = one.kind == "sampler" and (
-                (fix is None and needs_a_rewrite(program, call.facts, call.scope, call.call, since))
+                (is_unfixed and needs_a_rewrite(program, call.facts, call.scope, call.call, since))
                 or serves_an_evaluation(program, call.facts, call.scope, call.call)
                 or only_evaluates(program, call.site)
                 or gives_minibatches(program, call)
             )
-            seldom = seldom or (fix is None and is_of_its_package(program, call.facts.path))
+            seldom = seldom or (is_unfixed and is_of_its_package(program, call.facts.path))
             seldom = seldom or (not leaks and not is_surely_unseeded(program, call))
             seldom = seldom or (one.kind == "permutation" and is_drawn_again(program, call))
             found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)

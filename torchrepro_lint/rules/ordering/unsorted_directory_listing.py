@@ -130,10 +130,12 @@ class UnsortedDirectoryListing(Rule):
             one.site for one in listings if not one.walks and (all_are_told or not _seldom_matters(program, one))
         )
         for one in listings:
-            fix, declined = _fix(program, one, sites)
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
             # a draw with a seed of its own was meant to give the same everywhere.
             order = one.sink.kind in ("samples", "split") and not _is_to_be_fixed(program, one)
+            fix, declined = None, None
+            if self.is_told(program, one.site, about_control=order):
+                fix, declined = _fix(program, one, sites)
             found = self.finding(
                 program,
                 one.site,

@@ -67,6 +67,8 @@ Not reported
       something: reported in the `strict` profile only.
     - First weights in a program that evaluates, by the name of its file (`predict.py`), and scripts for debugging, by
       theirs (`train_debug.py`): reported in the `strict` profile only.
+    - What a package that the project builds makes inside, where the program only imports it: it makes it for many
+      programs, and which of its parts one of them gets is seldom to be told.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References

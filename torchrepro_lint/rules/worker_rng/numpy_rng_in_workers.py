@@ -191,7 +191,9 @@ class NumpyRngInWorkers(LoaderRule):
     def _report(
         self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool, alone: bool
     ) -> Finding:
-        fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
+        fix, declined = None, None
+        if self.is_told(program, loader.site, about_control=not is_old):
+            fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
         if fix is not None and is_in_an_evaluation(program, loader):
             fix = replace(fix, applicability=Applicability.UNSAFE)
         if fix is not None and program.target.admits_from("1.9") and not _seeds_the_loader(fix):
