@@ -52,7 +52,7 @@ HELD: Final = Access("held")
 
 
 #: How many steps of an access path are known.
-MAX_ACCESS: Final = 6
+MAX_ACCESS: Final = 4
 
 
 def prefixed(steps: AccessPath, path: AccessPath) -> AccessPath:
