@@ -9,6 +9,7 @@ from torchrepro_lint.facts.expressions import conjuncts, is_none_literal, walk, 
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
@@ -142,22 +143,44 @@ def _name_around(parents: Parents, scope: Scope, call: tree.Expr) -> str:
 
 
 def _is_looked_at(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
-    """Whether all loops over a loader end with its first batch, and take no step of a training."""
+    """Whether nothing but the first batch of a loader is taken, and no step of a training with it."""
     parents = parents_of(program.ev, facts)
     uses = uses_of_its_name(program.ev, facts, call)
     target = parents.target_of(call)
     if uses is None and isinstance(target, tree.Name) and target.id in facts.scope.bindings:
         uses = [(use, facts.scope) for use in parents.reads(target.id)]
-    loops = [(_loop_over(parents, use), scope) for use, scope in uses or ()]
-    return bool(loops) and all(
-        loop is not None
-        and any(isinstance(one, tree.Jump) and one.kind == "break" for one in loop.body)
-        and not any(is_step(inner) and any(branch == loop.site for branch, _ in path) for inner, path in scope.calls)
-        for loop, scope in loops
+    around = next((one for one in parents.around(call) if isinstance(one, tree.FunctionDef)), None)
+    if target is None:
+        uses_at: list[tuple[tree.Expr, Scope]] = [(call, facts.scope if around is None else facts.scope_of(around))]
+    else:
+        uses_at = [*(uses or ())]
+    return bool(uses_at) and all(_is_a_look(parents, use, scope) for use, scope in uses_at)
+
+
+def _is_a_look(parents: Parents, use: tree.Expr, scope: Scope) -> bool:
+    """Whether a use of a loader takes its first batch alone, and no step of a training: a loop that a `break` ends, or
+    `next(iter(loader))` outside of all loops, in a function that gives nothing.
+    """
+    loop = _loop_over(parents, use)
+    if loop is None:
+        gives = any(one.value is not None for one, _ in scope.returns) or scope.yields
+        return not gives and _gives_the_first(parents, use) and not any(is_step(one) for one, _ in scope.calls)
+    return any(isinstance(one, tree.Jump) and one.kind == "break" for one in loop.body) and not any(
+        is_step(inner) and any(branch == loop.site for branch, _ in path) for inner, path in scope.calls
     )
 
 
-def _loop_over(parents: Parents, use: tree.Name) -> tree.For | None:
+def _gives_the_first(parents: Parents, use: tree.Expr) -> bool:
+    above = parents.of(use)
+    iterated = parents.of(above) if isinstance(above, tree.Arg) else None
+    given = parents.of(iterated) if isinstance(iterated, tree.Call) and called_name(iterated.func) == "iter" else None
+    first = parents.of(given) if isinstance(given, tree.Arg) else None
+    if not isinstance(first, tree.Call) or called_name(first.func) != "next":
+        return False
+    return not any(isinstance(one, tree.For | tree.While) for one in parents.around(first))
+
+
+def _loop_over(parents: Parents, use: tree.Expr) -> tree.For | None:
     loop = parents.statement(use)
     return loop if isinstance(loop, tree.For) and any(part is use for part in walk([loop.iter])) else None
 

@@ -19,7 +19,7 @@ from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_step
-from torchrepro_lint.program.running.never_read import uses_of_its_name
+from torchrepro_lint.program.running.never_read import uses_of_a_module_name, uses_of_its_name
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
@@ -54,6 +54,8 @@ def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: t
     uses = uses_of_its_name(program.ev, facts, call)
     if uses is None and isinstance(parents_of(program.ev, facts).of(call), tree.Return):
         return _measure(_by_callers(program, facts, scope, None, _CALLS_UP - 1)) is True
+    if uses is None:
+        uses = uses_of_a_module_name(program, facts, call)
     if not uses:
         return False
     return _measure([_is_a_measurement(program, facts, use, at) for use, at in uses]) is True
