@@ -9,7 +9,7 @@ import tempfile
 from dataclasses import replace
 from pathlib import Path
 
-from contract.cells import ALSO, fixes
+from contract.cells import also_asked, fixes
 from contract.programs import FAULTS, SHAPES, files
 from contract.table import BETWEEN, Row, read_table, write_table
 
@@ -22,7 +22,7 @@ def main() -> None:
             row = known.get((shape.name, rule), Row(shape.name, rule))
             if not row.left_out:
                 with tempfile.TemporaryDirectory() as folder:
-                    _, safe, unsafe = fixes(files(shape, rule), Path(folder), rule, ALSO.get(shape.name, ()))
+                    _, safe, unsafe = fixes(files(shape, rule), Path(folder), rule, also_asked(shape, rule))
                 row = replace(row, fix=BETWEEN.join(safe.left), unsafe_fixes=BETWEEN.join(unsafe.left))
             rows.append(row)
     write_table(rows)

@@ -14,7 +14,7 @@ from torchrepro_lint.diagnostics import Applicability, Finding
 from torchrepro_lint.fix_loop import fix
 from torchrepro_lint.settings import SettingsOverride
 
-__all__ = ["Cell", "Fixed", "Held", "evaluate", "fixes"]
+__all__ = ["Cell", "Fixed", "Held", "also_asked", "evaluate", "fixes"]
 
 # Whatever the programs use must not decide which rules speak: some are about old versions of torch.
 _TARGET = ">=1.7"
@@ -41,7 +41,7 @@ class Fixed:
 
 
 #: Shapes whose loader no fix can give a generator, which the strict profile alone reports.
-ALSO = {"factory_called_per_epoch": ("TRL201",)}
+_ALSO = {"factory_called_per_epoch": ("TRL201",)}
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class Cell:
 def evaluate(shape: Shape, rule: str, folder: Path, runner: Runner) -> Cell:
     """Fix the program, and run it as often as the answers need."""
     texts = files(shape, rule)
-    codes, safe, unsafe = fixes(texts, folder, rule, ALSO.get(shape.name, ()))
+    codes, safe, unsafe = fixes(texts, folder, rule, also_asked(shape, rule))
 
     def held(some: Mapping[str, str]) -> Held:
         outputs = runner.outputs(shape, some)
@@ -74,6 +74,12 @@ def evaluate(shape: Shape, rule: str, folder: Path, runner: Runner) -> Cell:
         for one in (safe, unsafe)
     )
     return Cell(texts, codes, failure, before, safe, unsafe)
+
+
+def also_asked(shape: Shape, rule: str) -> tuple[str, ...]:
+    """The rules of which the findings of the strict profile are asked for in a cell."""
+    own = (rule,) if FAULTS[rule].get("profile") == "strict" else ()
+    return (*_ALSO.get(shape.name, ()), *own)
 
 
 def _held(shape: Shape, rule: str, outputs: Sequence[str]) -> Held:
