@@ -23,6 +23,7 @@ fix_loop.py         the rounds in which fixes are applied, and what is written
 halves.py           makes a fix unsafe that would mend one of several findings alike; left_elsewhere.py: one of the
                     loaders of a repository
 fix_attempts.py     one attempt: the texts with some fixes, checked again
+copies_elsewhere.py the copies of fixed code that the rest of the repository holds
 fix_report.py       what came of them
 
 What else can be asked:

@@ -7,29 +7,25 @@ from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from torchrepro_lint.copies_elsewhere import CopiesElsewhere
 from torchrepro_lint.diagnostics import Edit, Finding, Fix, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions, check
-from torchrepro_lint.fix_report import RejectedFix
+from torchrepro_lint.fix_report import RejectedFix, counts, kind
 from torchrepro_lint.fixes.apply import apply_edits, merge_edits, touched_rows
-from torchrepro_lint.fixes.twins import files_with_copies, rows_of, unlike_twins
+from torchrepro_lint.fixes.twins import rows_of, unlike_twins
 from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT, beside_what_is_left
 from torchrepro_lint.left_elsewhere import are_of_one_kind, beside_a_rejected_fix
 from torchrepro_lint.settings import EVERY_RULE, SettingsOverride
 from torchrepro_lint.source.cells import is_notebook, python_text, why_not_written
 from torchrepro_lint.source.contents import Contents
-from torchrepro_lint.source.discovery import in_order
-from torchrepro_lint.source.project import Projects, repository
-from torchrepro_lint.source.root import absolute
+from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import Source, SourceError, decode, split_lines
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS
 from torchrepro_lint.toolkit import Toolkit
 
-if TYPE_CHECKING:
-    from torchrepro_lint.fixes.files_alike import FilesAlike
-
-__all__ = ["Attempts", "Chosen", "Rejection", "counts", "kind", "why_refused"]
+__all__ = ["Attempts", "Chosen", "Rejection", "why_refused"]
 
 # Of one loader one finding is reported: which rules are silent while another speaks.
 _SPOKEN_FOR = {
@@ -41,8 +37,6 @@ _SPOKEN_FOR = {
 _OTHER_ARM = "what the other arm of the `if` makes cannot be fixed, and half of the runs would stay as they are"
 # A finding, and its fix.
 Chosen: TypeAlias = tuple[Finding, Fix]
-# A rule by its code, and a file.
-Kind: TypeAlias = tuple[str, Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,9 +78,13 @@ class Attempts:
     _strict_projects: Projects | None = None
     _by_every_rule: list[tuple[Mapping[Path, str], dict[Path, list[Finding]]]] = field(default_factory=list)
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
-    _files: FilesAlike | None = None
-    _by_repository: dict[Path, list[Path]] | None = None
-    _copies: dict[Set[Path], Report] = field(default_factory=dict)
+    _copies: CopiesElsewhere | None = None
+
+    @property
+    def copies(self) -> CopiesElsewhere:
+        """What the repository holds beside the files that the run is asked about."""
+        self._copies = self._copies or CopiesElsewhere(self)
+        return self._copies
 
     def check(self, overlay: Mapping[Path, str], fixed: Sequence[Finding] = ()) -> Report:
         """The report on the texts, from which some findings are `fixed`. The number of checks is not known in advance,
@@ -140,15 +138,15 @@ class Attempts:
         finding of the rule in the file that is left; whether there are any.
         """
         fixed = [one for one in report.findings if self._is_applicable(report, one)]
-        left = [one for one in report.findings if one.fix is None or not self._may_be_fixed(report, one)]
+        left = [one for one in report.findings if one.fix is None or not self.may_be_fixed(report, one)]
         if not fixed:
             return False
         known = set(map(id, (*fixed, *left)))
         elsewhere = [one for one in report.findings if id(one) not in known]
-        others = self._beside_copies(fixed)
-        elsewhere += [one for one in others.findings if self._may_be_fixed(others, one)]
-        left += [one for one in others.findings if not self._may_be_fixed(others, one)]
-        unlike = unlike_twins(fixed, left, self._python_text, self._files_alike(), elsewhere)
+        others = self.copies.beside(fixed)
+        elsewhere += [one for one in others.findings if self.may_be_fixed(others, one)]
+        left += [one for one in others.findings if not self.may_be_fixed(others, one)]
+        unlike = unlike_twins(fixed, left, self.python_text, self.copies.files_alike, elsewhere)
         for finding, reason in unlike:
             self.rejected[self.key(finding)] = RejectedFix(finding, reason)
         beside = [
@@ -169,8 +167,8 @@ class Attempts:
         for one in fixed:
             if one.location.path in report.unsafe_allowed or self.key(one) in self.rejected or not self.toolkit.is_own:
                 continue
-            root = self._repository(one.location.path)
-            others = (each for each in tried if self._repository(each.location.path) == root)
+            root = self.copies.repository(one.location.path)
+            others = (each for each in tried if self.copies.repository(each.location.path) == root)
             other = next((each for each in others if are_of_one_kind(one, each)), None)
             if other is not None:
                 self.rejected[self.key(one)] = RejectedFix(one, beside_a_rejected_fix(other, root))
@@ -189,49 +187,6 @@ class Attempts:
                 self.rejected[key] = RejectedFix(one, half.fix.message.rpartition("; ")[2])
                 found = True
         return found
-
-    def _repository(self, path: Path) -> Path:
-        folders = [absolute(one) for one in self.paths if one not in self.overlay and one.is_dir()]
-        return repository(self.projects.of(path).root, folders)
-
-    def _asked(self) -> frozenset[Path]:
-        """The files that the run is asked about."""
-        on_disk = [path for path in self.paths if path not in self.overlay]
-        return frozenset({*self.projects.files(on_disk), *(path for path in self.paths if path in self.overlay)})
-
-    def _asked_beside(self, path: Path) -> list[Path]:
-        """Those of them that are in other projects of the repository of a file."""
-        if self._by_repository is None:
-            self._by_repository = {}
-            for one in in_order(self._asked()):
-                self._by_repository.setdefault(self._repository(one), []).append(one)
-        project = self.projects.of(path)
-        files = self._by_repository.get(self._repository(path), ())
-        return [one for one in files if self.projects.of(one) is not project]
-
-    def _beside_copies(self, findings: Sequence[Finding]) -> Report:
-        """The report on unchecked files with copies: each file is fixed in one way, whichever of them are given."""
-        asked = self._asked()
-        files, report = asked, Report()
-        while more := files_with_copies(findings, self._python_text, self._files_alike(), files):
-            files = files | more
-            others = files - asked
-            if others not in self._copies:
-                self._copies[others] = check(
-                    in_order(others), self.override, overlay=self.overlay, projects=self.projects, toolkit=self.toolkit,
-                    contents=self.contents, run=RunOptions(jobs=self.run.jobs),
-                )  # fmt: skip
-            report = self._copies[others]
-            findings = [one for one in report.findings if self._may_be_fixed(report, one)]
-        return report
-
-    def _files_alike(self) -> FilesAlike:
-        if self._files is None:
-            # Imported here: the program model, which it needs, is not loaded where there is nothing to fix.
-            from torchrepro_lint.fixes.files_alike import FilesAlike
-
-            self._files = FilesAlike(self.projects, self.contents, self._asked_beside)
-        return self._files
 
     def written_with(self, path: Path) -> set[Path]:
         """The files that must not be written where `path` is not: a fix changes both, or one imports from the other."""
@@ -255,11 +210,11 @@ class Attempts:
         return {edit.path for fix in (*fixes, *(fix for _, fix in chosen)) for edit in fix.edits}
 
     def _is_applicable(self, report: Report, finding: Finding) -> bool:
-        if finding.fix is None or not self._may_be_fixed(report, finding):
+        if finding.fix is None or not self.may_be_fixed(report, finding):
             return False
         return self.only is None or all(edit.path == self.only for edit in finding.fix.edits)
 
-    def _may_be_fixed(self, report: Report, finding: Finding) -> bool:
+    def may_be_fixed(self, report: Report, finding: Finding) -> bool:
         """Whether a fix is asked for and was not rejected, in whatever files it is."""
         return report.may_fix(finding) and self.key(finding) not in self.rejected
 
@@ -271,7 +226,8 @@ class Attempts:
             self.sources[path] = decode(path, self.contents(path))
         return self.sources[path].text
 
-    def _python_text(self, path: Path) -> str:
+    def python_text(self, path: Path) -> str:
+        """The Python of a file as it is now: of a notebook, that of its cells."""
         return python_text(path, self.text(path))
 
     def others(self, path: Path) -> Iterator[bytes]:
@@ -443,13 +399,3 @@ def why_refused(path: Path, old: str, new: str, edits: Sequence[Edit]) -> str | 
 def _editing(chosen: Sequence[Chosen], path: Path) -> Sequence[Chosen]:
     """The fixes that edit a file; all if none does."""
     return [one for one in chosen if any(edit.path == path for edit in one[1].edits)] or chosen
-
-
-def kind(finding: Finding) -> Kind:
-    """What findings are counted by."""
-    return finding.code, finding.location.path
-
-
-def counts(report: Report) -> Counter[Kind]:
-    """How many findings of each rule are left in each file."""
-    return Counter(kind(finding) for finding in report.findings)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import Finding, TorchReproLintError
 from torchrepro_lint.engine import Report, RunOptions
-from torchrepro_lint.fix_attempts import Attempts, Chosen, Rejection, counts, kind, why_refused
-from torchrepro_lint.fix_report import Change, FixReport, RejectedFix
+from torchrepro_lint.fix_attempts import Attempts, Chosen, Rejection, why_refused
+from torchrepro_lint.fix_report import Change, FixReport, RejectedFix, counts, kind
 from torchrepro_lint.fixes.apply import apply_edits, select_compatible
 from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.cells import python_text

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import difflib
+from collections import Counter
 from dataclasses import dataclass
+from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import Report
 from torchrepro_lint.source.cells import is_notebook, split
 from torchrepro_lint.source.text import Source, split_lines
 
-__all__ = ["Change", "FixReport", "RejectedFix"]
+__all__ = ["Change", "FixReport", "RejectedFix", "counts", "kind"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,3 +65,13 @@ class FixReport:
     changes: tuple[Change, ...] = ()
     fixed: tuple[Finding, ...] = ()
     rejected: tuple[RejectedFix, ...] = ()
+
+
+def kind(finding: Finding) -> tuple[str, Path]:
+    """What findings are counted by."""
+    return finding.code, finding.location.path
+
+
+def counts(report: Report) -> Counter[tuple[str, Path]]:
+    """How many findings of each rule are left in each file."""
+    return Counter(kind(finding) for finding in report.findings)

@@ -30,7 +30,7 @@ from torchrepro_lint.program.ordering.element_names import by_name, names_number
 from torchrepro_lint.program.ordering.element_nesting import elements_of_elements, field, unpacked, values_of
 from torchrepro_lint.program.ordering.element_values import kind_of_known
 from torchrepro_lint.program.running.callers import all_calls, called_name, contexts, frame_without_callers
-from torchrepro_lint.program.running.parents import is_named
+from torchrepro_lint.program.running.parents import is_named, parents_of
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
 
 if TYPE_CHECKING:
@@ -287,9 +287,14 @@ class Reader:
         """What reads another scope of the file."""
         return Reader(self.program, self.facts, scope, self._open)
 
+    def _is_target(self, name: tree.Name) -> bool:
+        """Whether something is assigned to a name here: it stands for all that it holds, then and later."""
+        above = parents_of(self.program.ev, self.facts).of(name)
+        return isinstance(above, tree.Assign) and any(one is name for one in above.targets)
+
     def _held(self, name: str, depth: int, use: tree.Name | None) -> Iterator[ElementKind | None]:
         """What is assigned to a name in this scope, as far as it reaches a use of it, and what is put into it."""
-        reaching = bindings_at(self.scope, use) if use is not None else ()
+        reaching = bindings_at(self.scope, use) if use is not None and not self._is_target(use) else ()
         for binding in reaching or bindings_of(self.scope, name):
             if binding.kind == "param" and isinstance(binding.node, tree.Param):
                 yield annotated_elements(binding.node.annotation) or self._handed(binding.node, depth)
