@@ -24,7 +24,7 @@ for epoch in range(3):
 
 @pytest.fixture
 def folder(write, monkeypatch: pytest.MonkeyPatch) -> Path:
-    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"', FILE: notebook(*PROGRAM)})
+    root = write({"torchrepro-lint.toml": 'target-torch = "<1.9"', FILE: notebook(*PROGRAM)})
     monkeypatch.chdir(root)
     monkeypatch.setenv("NO_COLOR", "1")
     return root
@@ -55,12 +55,12 @@ def test_what_copies_of_a_notebook_repeat_is_shown_once(folder: Path, capsys) ->
     assert main(["--select", "TRL101", "."]) == 1
     out = capsys.readouterr().out
     assert out.count(": TRL101") == 1
-    assert "Found 1 warning, and 1 more that copies of the same code repeat." in out
+    assert "Found 1 error, and 1 more that copies of the same code repeat." in out
     main(["--select", "TRL101", "--output-format", "concise", "."])
     assert "train-solved.ipynb:cell 5:2:10: TRL101" in capsys.readouterr().out
     folder.joinpath("train-solved.ipynb").write_text(notebook(*PROGRAM[:3], PROGRAM[3] + "\n1"), encoding="utf-8")
     main(["--select", "TRL101", "."])
-    assert "Found 2 warnings." in capsys.readouterr().out
+    assert "Found 2 errors." in capsys.readouterr().out
 
 
 def test_json_says_the_cell(folder: Path, capsys) -> None:
@@ -125,6 +125,7 @@ def test_a_fix_changes_the_sources_of_cells_and_nothing_else(folder: Path, capsy
 
 
 def test_the_fix_is_shown_by_cell(folder: Path, capsys) -> None:
+    (folder / "torchrepro-lint.toml").write_text('target-torch = ">=1.7"')
     main(["--select", "TRL201", "."])
     out = capsys.readouterr().out
     shown = out[out.index("  fix: ") :].splitlines()

@@ -129,7 +129,9 @@ def _cached_run(
     from torchrepro_lint.cache.run import CachedRun
 
     by_name = "all" if named == files else sorted(map(str, named))
-    how = repr((sorted(override.items()), by_name, sorted(map(str, folders))))
+    # The folders that were given count by what they make of one repository: flake8, which is given files, shares them.
+    repositories = {str(repository(root, folders)) for root in {projects.of(path).root for path in files}}
+    how = repr((sorted(override.items()), by_name, sorted(repositories)))
     return CachedRun(files, projects, choice.folder, how, contents)
 
 

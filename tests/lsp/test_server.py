@@ -127,7 +127,7 @@ def test_findings_follow_what_is_typed_in_any_file(write) -> None:
 
 
 def test_fixes_one_by_one_and_all_together(write) -> None:
-    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = ">=1.7"\n'})
+    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = "<1.9"\n'})
 
     async def act(editor: Editor) -> None:
         uri = editor.open(root / "pkg/loader.py", version=7)
@@ -187,7 +187,7 @@ def test_columns_count_as_the_editor_counts(write) -> None:
 
 
 def test_an_editor_that_can_do_little(write) -> None:
-    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = ">=1.7"\n'})
+    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = "<1.9"\n'})
 
     async def act(editor: Editor) -> None:
         uri = editor.open(root / "pkg/loader.py")
@@ -289,7 +289,7 @@ def test_a_file_that_does_not_parse_is_said_and_the_next_one_goes_on(write) -> N
 
 
 def test_a_notebook_is_one_program_and_each_cell_a_document(write) -> None:
-    root = write({"torchrepro-lint.toml": 'target-torch = ">=1.7"\n'})
+    root = write({"torchrepro-lint.toml": 'target-torch = "<1.9"\n'})
     path = root / "a.ipynb"
     sources = [cell["source"][0] if isinstance(cell, dict) else cell for cell in PROGRAM]
     kinds = [
@@ -352,7 +352,7 @@ def test_what_was_never_saved_is_looked_at_too(write) -> None:
 
 
 def test_an_editor_that_takes_commands_gets_an_answer_before_the_fixes_are_made(write) -> None:
-    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = ">=1.7"\n'})
+    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = "<1.9"\n'})
     workspace = types.WorkspaceClientCapabilities(apply_edit=True)
 
     async def act(editor: Editor) -> None:

@@ -78,6 +78,25 @@ CASES = {
     "a version in a sentence": ({"README.md": "This is a PyTorch(0.4.1) implementation of it.\n"}, ">=0.4.1"),
     "a link with a version in no list": ({"README.md": "Needs  \n[PyTorch v0.4.0](http://pytorch.org/)\n"}, ">=0.4.0"),
     "a version of another package": ({"README.md": "See my-pytorch(0.4.1), and PyTorch (in 2.1 seconds)\n"}, None),
+    "what a sentence was tested with": (
+        {
+            "README.md": "# Nets\nThis code has been tested with Python 3.6, PyTorch 1.2, Cuda 10.0 but may run with newer ones.\n"
+        },
+        ">=1.2",
+    ),
+    "the environment of the experiments": (
+        {"README.md": "Our experiment environment is Python 3.6 & PyTorch 0.3.1. \n"},
+        ">=0.3.1",
+    ),
+    "what a sentence runs with": ({"README.md": "+ All of it can be run with PyTorch v1.0 or higher\n"}, ">=1.0"),
+    "the oldest that sentences name": (
+        {"README.md": "Tested on PyTorch 1.4. The demo needs a GPU. The export uses PyTorch 1.10.\n"},
+        ">=1.4",
+    ),
+    "a sentence about what is supported": ({"README.md": "The tests now support PyTorch 2.0.\n"}, None),
+    "a sentence about what came when": ({"README.md": "Implemented again, since PyTorch 1.5 changed it.\n"}, None),
+    "a sentence about an upper limit": ({"README.md": "The code runs with PyTorch 0.4 or below.\n"}, None),
+    "a sentence about a page": ({"README.md": "We use pytorch.org/docs/1.2 and my-pytorch 1.3\n"}, None),
     "a list with both limits": ({"README.md": "1. 1.1.0 =< PyTorch < 1.5.0\n2. cuda=9.0\n"}, "<1.5.0,>=1.1.0"),
     "a list with an upper limit": ({"README.md": "- numpy\n- `torch` <= 1.4.0\n"}, "<=1.4.0"),
     "a list with both limits behind": ({"README.md": "* PyTorch (>= 1.2, < 1.6)\n"}, "<1.6,>=1.2"),

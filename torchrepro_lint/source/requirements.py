@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from torchrepro_lint.knowledge.versions import release
 from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.regular_files import note
 from torchrepro_lint.settings import normalised_specifier
@@ -24,7 +25,7 @@ __all__ = ["ENVIRONMENTS", "READMES", "declared_torch", "requirement_files"]
 Declared = tuple[tuple[str, ...], str]
 
 #: The files in which projects describe a conda environment.
-ENVIRONMENTS = ("environment*.y*ml", "env.y*ml", "conda*.y*ml")
+ENVIRONMENTS = ("environment*.y*ml", "env.y*ml", "conda*.y*ml", "requirements.y*ml")
 #: The files in which projects say how to install what they need.
 READMES = ("README*", "INSTALL*")
 #: The files whose commands install what a project needs, and the folders in which they are looked for.
@@ -71,8 +72,8 @@ def _sources(root: Path, main: list[Path]) -> Iterator[tuple[Path, Callable[[Pat
         yield path, _requirements_lines
     for pattern in ENVIRONMENTS:
         yield from ((path, _environment) for path in _matching(root, pattern))
-    for folder in (root, root / "requirements"):
-        for pattern in ("*requirements*.txt", "*.txt" if folder != root else "*requirements*.in"):
+    for folder in (root, root / "requirements", root / "installation"):
+        for pattern in ("*requirements*.txt", "*.txt" if folder.name == "requirements" else "*requirements*.in"):
             yield from ((path, _requirements_lines) for path in _matching(folder, pattern))
     for place in _INSTALLING_IN:
         for pattern in _INSTALLING:
@@ -288,10 +289,25 @@ _STATED = re.compile(
 )
 
 
+#: What a sentence of a README says of the torch that the project was tried with, or runs with: `tested with Python 3.6,
+#: PyTorch 1.2`, `can be run with PyTorch v1.0 or higher`.
+_SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")
+_TRIED = re.compile(
+    r"\b(?:test|tried|environment|experiment|requir|depend|implement|develop|built|runs?\b|works?\b|uses?\b|using\b)",
+    re.I,
+)
+_OF_OTHERS = re.compile(r"\b(?:support|compatib|upgrad|migrat|port(?:ed|ing)\b|not\b|slow|since\b)|n't\b", re.I)
+_TOLD = re.compile(
+    r"""(?<![\w/.-])(?:py)?torch[ \t]+(?:version[ \t]+)?(?:==|>=|~=|>|≥)?[ \t]*v?(?P<version>\d+\.\d+(?:\.\d+)?)
+    (?!\w|\.\d|[ \t]*(?:[/,\u2013-]|or|to|and)[ \t]*v?\d|[ \t]+(?:or|and)[ \t]+(?:below|earlier|older|lower))""",
+    re.IGNORECASE | re.VERBOSE,
+)
+
+
 def _instructions(path: Path) -> Iterator[str]:
     """The versions of torch in the commands of a README: `conda install pytorch=1.6 torchvision -c pytorch`. Without
     such commands, those in its lists of requirements, or else in its text, where a bare version is that with which the
-    project was tried.
+    project was tried; the oldest, where its sentences name several.
     """
     text = text_of(path)
     found = list(_installed(text))
@@ -302,7 +318,20 @@ def _instructions(path: Path) -> Iterator[str]:
         yield found[-1]
     for listed in () if found else (list(_LISTED.finditer(text)) or _STATED.finditer(text)):
         how = listed["how"] if listed["how"] in ("==", "~=") else ">="
-        yield f"torch{how}{listed['version']}"
+        found.append(f"torch{how}{listed['version']}")
+        yield found[-1]
+    if not found and (told := list(_told(text))):
+        yield f"torch>={min(told, key=release)}"
+
+
+def _told(text: str) -> Iterator[str]:
+    """The versions of torch that the sentences of a text say it was tried with: none of one about what is supported, or
+    about versions that will not do.
+    """
+    for sentence in _SENTENCE_END.split(text):
+        found = _TOLD.search(sentence)
+        if found is not None and _TRIED.search(sentence[: found.start()]) and not _OF_OTHERS.search(sentence):
+            yield found["version"]
 
 
 def _commands(path: Path) -> Iterator[str]:

@@ -137,7 +137,8 @@ def _may_draw(work: WorkerRun) -> frozenset[str]:
     for event in work.events:
         for effect in rng_effects(event.name) if event.name else ():
             may_hold = all(condition_holds(when, event.arguments) is not False for when in effect.when)
-            if effect.kind == "draw" and may_hold:
+            # A clock that is read is no generator that a seed could decide.
+            if effect.kind == "draw" and effect.rng != "entropy" and may_hold:
                 found |= {"numpy", "python"} if effect.rng == "numpy-and-python" else {effect.rng}
     return frozenset(found)
 

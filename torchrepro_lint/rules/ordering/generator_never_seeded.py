@@ -55,6 +55,8 @@ Not reported
     - Generators of whose attribute another method makes and seeds one: this one keeps the place.
     - Generators that are seeded anywhere (`manual_seed`), given a state (`set_state`), or seeded with `.seed()` only if
       no seed is asked for.
+    - Generators that are made where no seed is given, beside one that is seeded
+      (`Generator() if seed is None else Generator().manual_seed(seed)`).
     - Generators that nothing draws from.
 
 References
@@ -66,6 +68,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.generator_fix import seed_generator_fix, seed_with_number_fix
 from torchrepro_lint.program.ordering.generators import (
     is_used,
@@ -76,7 +79,9 @@ from torchrepro_lint.program.ordering.generators import (
     serves_loaders_alone,
 )
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.known_calls import KnownCall
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
@@ -101,7 +106,7 @@ class GeneratorNeverSeeded(Rule):
             if one.method != "seed" or made.site not in one.made:
                 return None
             entropy = one
-        if not is_used(program, made) or may_be_seeded_unseen(program, made):
+        if not is_used(program, made) or may_be_seeded_unseen(program, made) or _is_without_a_seed(program, made):
             return None
         if entropy is not None:
             fix, declined = seed_with_number_fix(program, entropy.site)
@@ -118,3 +123,14 @@ class GeneratorNeverSeeded(Rule):
         )
         # One that is made for a device is there because torch asks for it (`torch.set_default_device("cuda")`).
         return self.finding(program, made.site, message, fix=fix, declined=declined, about_control=bool(made.call.args))
+
+
+def _is_without_a_seed(program: Program, made: KnownCall) -> bool:
+    """Whether a generator is made where no seed is given, beside one that is seeded:
+    `Generator() if seed is None else Generator().manual_seed(seed)`.
+    """
+    above = parents_of(program.ev, made.facts).of(made.call)
+    if not isinstance(above, tree.Conditional):
+        return False
+    other = above.orelse if above.body is made.call else above.body
+    return isinstance(other, tree.Call) and called_name(other.func) == "manual_seed"
