@@ -57,7 +57,7 @@ class Attempts:
     `through_links`, or where the file is one of those whose text was `given`. `rejected` are fixes that were tried and
     did no good, by what does not change when other fixes are applied; so are the findings whose fixes were `accepted`,
     in the order in which these were applied. `joined` are the files that one fix changes, or
-    imports from. `checks` counts the checks.
+    imports from. `checks` counts the checks. `copies` is what the repository holds beside the files asked about.
     """
 
     paths: Sequence[Path]
@@ -78,13 +78,10 @@ class Attempts:
     _strict_projects: Projects | None = None
     _by_every_rule: list[tuple[Mapping[Path, str], dict[Path, list[Finding]]]] = field(default_factory=list)
     _refusals: dict[tuple[object, ...], str | None] = field(default_factory=dict)
-    _copies: CopiesElsewhere | None = None
+    copies: CopiesElsewhere = field(init=False)
 
-    @property
-    def copies(self) -> CopiesElsewhere:
-        """What the repository holds beside the files that the run is asked about."""
-        self._copies = self._copies or CopiesElsewhere(self)
-        return self._copies
+    def __post_init__(self) -> None:
+        self.copies = CopiesElsewhere(self)
 
     def check(self, overlay: Mapping[Path, str], fixed: Sequence[Finding] = ()) -> Report:
         """The report on the texts, from which some findings are `fixed`. The number of checks is not known in advance,
