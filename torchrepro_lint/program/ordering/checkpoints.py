@@ -35,7 +35,8 @@ _RNG_STATE: Final = re.compile(
     rb"get_rng_state|getstate\(|random\.get_state\(|rng_state|random_state_dict|StatefulDataLoader|save_state\("
 )
 _LOADS_OPTIMIZER: Final = re.compile(
-    rb"(?:optim\w*|\bopt)(?:\[[^]]*\])?\.load_state_dict\(|\.load_state_dict\([^)\n]*[\"']opt", re.IGNORECASE
+    rb"^[^#\n]*(?:(?:optim\w*|\bopt)(?:\[[^]]*\])?\.load_state_dict\(|\.load_state_dict\([^)\n]*[\"']opt)",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
