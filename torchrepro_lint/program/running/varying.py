@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import sub_expressions, walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.handed_over import handed_over
@@ -83,7 +83,10 @@ class _Reader:
                 case "element" | "augmented" | "context" | "caught" | "opaque" | "rest":
                     return True
                 case "assign":
-                    if self.varies(index, binding.node):  # type: ignore[arg-type]
+                    # `seed = (seed + 1) % 2**32` in a loop counts on from turn to turn.
+                    made: tree.Expr = binding.node  # type: ignore[assignment]
+                    counts_on = _names(made, name) and any(at in owner.loops for at, _ in binding.path)
+                    if counts_on or self.varies(index, made):
                         return True
                 case "param":
                     if self._argument(index, name) if index < self.last else self.given:
@@ -119,3 +122,8 @@ class _Reader:
                     if not known or (given is not None and self._holder(index + 1, given)):
                         return True
         return False
+
+
+def _names(node: tree.Expr, name: str) -> bool:
+    """Whether an expression names something."""
+    return any(isinstance(one, tree.Name) and one.id == name for one in walk([node]))
