@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.engine import Report, RunOptions, check
@@ -15,16 +15,35 @@ from torchrepro_lint.source.project import repository
 from torchrepro_lint.source.root import absolute
 
 if TYPE_CHECKING:
-    from torchrepro_lint.fix_attempts import Attempts
     from torchrepro_lint.fixes.files_alike import FilesAlike
+    from torchrepro_lint.settings import SettingsOverride
+    from torchrepro_lint.source.contents import Contents
+    from torchrepro_lint.source.project import Projects
+    from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["CopiesElsewhere"]
+
+
+class _Attempts(Protocol):
+    """What is asked of the attempts to fix: the files that are asked about, and their texts as they are now."""
+
+    paths: Sequence[Path]
+    override: SettingsOverride
+    toolkit: Toolkit
+    projects: Projects
+    run: RunOptions
+    overlay: dict[Path, str]
+    contents: Contents
+
+    def python_text(self, path: Path) -> str: ...
+
+    def may_be_fixed(self, report: Report, finding: Finding) -> bool: ...
 
 
 class CopiesElsewhere:
     """The files around those that a run is asked about, as the texts of its `attempts` are now."""
 
-    def __init__(self, attempts: Attempts) -> None:
+    def __init__(self, attempts: _Attempts) -> None:
         self._attempts = attempts
         self._reports: dict[Set[Path], Report] = {}
 
