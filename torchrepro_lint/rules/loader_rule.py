@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_read_unused
@@ -17,10 +17,9 @@ from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
-__all__ = ["SEEDED_BY_TORCH", "LoaderRule", "is_for_nothing"]
+__all__ = ["LoaderRule", "is_for_nothing", "safe_for_old_torch_alone"]
 
-#: Why a worker init function that seeds NumPy is no safe fix where a later torch may run it.
-SEEDED_BY_TORCH: Final = "torch >= 1.9 seeds NumPy in the workers by itself"
+_SEEDED_BY_TORCH: Final = "torch >= 1.9 seeds NumPy in the workers by itself"
 #: Attributes that give what a loader was made with.
 _ASKED: Final = frozenset({"dataset", "batch_size"})
 
@@ -51,6 +50,13 @@ class LoaderRule(Rule):
                 finding = replace(finding, left_to_strict=())
             if finding is not None:
                 yield self.cause_of(first, finding), finding
+
+
+def safe_for_old_torch_alone(program: Program, fix: Fix) -> Fix:
+    """A fix that seeds NumPy in workers: unsafe where torch >= 1.9 may run it, which seeds NumPy there by itself."""
+    if not program.target.admits_from("1.9"):
+        return fix
+    return replace(fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; {_SEEDED_BY_TORCH}")
 
 
 def is_for_nothing(program: Program, loader: Loader) -> bool:

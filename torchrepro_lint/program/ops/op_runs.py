@@ -212,11 +212,8 @@ def _is_trained(program: Program, path: Path) -> bool:
     """Whether a program that loads the file trains. If no program of the project loads it, one outside is assumed to
     train it, provided that the settings ask for determinism.
     """
-    if program.imports.any_together(path, _OWN_TRAINER):
-        may_train = program.imports.any_together(path, _TRAINS_ITSELF)
-    else:
-        may_train = program.imports.any_together(path, _TRAINS)
-    if may_train:
+    trains_itself = program.imports.any_together(path, _OWN_TRAINER)
+    if program.imports.any_together(path, _TRAINS_ITSELF if trains_itself else _TRAINS):
         return True
     if program.settings.intent != "deterministic":
         return False

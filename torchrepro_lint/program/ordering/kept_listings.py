@@ -17,17 +17,14 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Final
 
-from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
-from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import External, FunctionValue, MethodValue
-from torchrepro_lint.program.ordering.listings import listings_in
+from torchrepro_lint.program.ordering.listings import listing_words, listings_in
 from torchrepro_lint.program.ordering.order_calls import function_of, into_function, names_called
 from torchrepro_lint.program.ordering.order_carriers import Carrier
 from torchrepro_lint.program.ordering.order_held import item_of
@@ -59,11 +56,7 @@ _BY_WORD: Final = ordering_names("listings", "by_word")
 _OF_FASTAI: Final = ordering_names("listings", "of_fastai")
 _FASTAI: Final = re.compile(rb"\bfast(?:ai|core)\b")
 #: What a file has in it that lists a folder.
-KEPT_LISTING_WORDS: Final = any_word(
-    _BY_WORD
-    | _OF_FASTAI
-    | {last_part(one) for key in ("names", "lazy", "walks") for one in ordering_names("listings", key)}
-)
+KEPT_LISTING_WORDS: Final = any_word(_BY_WORD | _OF_FASTAI | listing_words())
 #: Methods that write a message.
 _SAYS: Final = frozenset({"print", "debug", "info", "warning", "warn", "error", "log", "write", "join", "format"})
 #: Methods after which something has the same elements in the same order, of paths and of fastai's lists.
@@ -93,7 +86,8 @@ def _calls(program: Program, facts: ModuleFacts) -> Iterator[tree.Call]:
             is_method = isinstance(call.func, tree.Attribute)
             if id(call) in seen or word not in (of_library | _BY_WORD if is_method else of_library):
                 continue
-            if not any(map(_is_known_not_to_list, program.ev.values(call.func, _frame(program, facts, scope)))):
+            frame = frame_without_callers(program.ev, facts, scope)
+            if not any(map(_is_known_not_to_list, program.ev.values(call.func, frame))):
                 yield call
 
 
@@ -101,10 +95,6 @@ def _is_known_not_to_list(value: object) -> bool:
     return isinstance(value, (FunctionValue, MethodValue)) or (
         isinstance(value, External) and not value.name.startswith(("fastai", "fastcore", "tensorflow"))
     )
-
-
-def _frame(program: Program, facts: ModuleFacts, scope: Scope) -> Frame:
-    return frame_without_callers(program.ev, facts, scope)
 
 
 class _Uses:
@@ -182,7 +172,7 @@ class _Uses:
             return False
         if isinstance(call.func, tree.Attribute) and word in method_words("list_fills"):
             return self._target(facts, item_of(call.func.value))
-        frame = _frame(self._program, facts, scope_around(self._program, facts, call))
+        frame = frame_without_callers(self._program.ev, facts, scope_around(self._program, facts, call))
         values = ordered(self._program.ev.values(call.func, frame))
         names = names_called(self._program, values)
         if names & ordering_names("order_free"):
@@ -259,20 +249,20 @@ class _Uses:
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)):
                 if attr in method_words("list_fills"):
                     return self._target(facts, item_of(owner))
-                return attr not in _SAYS and not numbers.isdisjoint(_names_in(one.value for one in args))
+                return attr not in _SAYS and not numbers.isdisjoint(names_in(*(one.value for one in args)))
             case tree.ExprStmt(value=tree.Call(args=args) as call):
                 return called_name(call.func) not in _SAYS and not numbers.isdisjoint(
-                    _names_in(one.value for one in args)
+                    names_in(*(one.value for one in args))
                 )
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
                 return self._target(facts, target)
             case tree.AugAssign(target=tree.Name(id=name) as target, op="+", value=tree.Name() | tree.Call()):
                 return self._began_as_list(facts, statement, name) and self._target(facts, target)
             case tree.Assign(targets=(tree.Subscript(index=key),), value=value) if value is not None:
-                return not numbers.isdisjoint(_names_in((key, value)))
+                return not numbers.isdisjoint(names_in(key, value))
             case tree.Assign(targets=(tree.Name(id=name) as target,), value=tree.Call(args=(first, *_)) as call):
                 grows = called_name(call.func) in ("concat", "concatenate", "append", "vstack", "hstack", "cat")
-                return grows and name in _names_in([first.value]) and self._target(facts, target)
+                return grows and name in names_in(first.value) and self._target(facts, target)
         return False
 
     def _began_as_list(self, facts: ModuleFacts, statement: tree.Stmt, name: str) -> bool:
@@ -281,20 +271,16 @@ class _Uses:
         return any(isinstance(one, tree.Display) and one.kind == "list" for one in bound)
 
 
-def _names_in(nodes: Iterable[tree.Expr]) -> set[str]:
-    return {part.id for part in walk(nodes) if isinstance(part, tree.Name)}
-
-
 def _sorts_what_it_walks(loop: tree.For, statements: Iterable[tree.Stmt]) -> bool:
     """Whether the loop over a walk sorts the names of the folders or files that it gets."""
     match loop.target:
         case tree.Display(items=(_, *lists)):
-            names = _names_in(lists)
+            names = names_in(*lists)
         case _:
             return False
     for part in (part for statement in statements for part in _parts(statement)):
         if isinstance(part, tree.Call) and "sort" in (called_name(part.func) or ""):
-            if not names.isdisjoint(_names_in([part])):
+            if not names.isdisjoint(names_in(part)):
                 return True
     return False
 

@@ -27,18 +27,17 @@ from torchrepro_lint.program.word_index import any_word
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["LISTING_WORDS", "Listing", "listings_in", "unsorted_listings"]
+__all__ = ["Listing", "listing_words", "listings_in", "unsorted_listings"]
 
 _TABLES: Final = ("names", "lazy", "walks")
 
 
-def _words() -> frozenset[str]:
+def listing_words() -> frozenset[str]:
     """The last words of the names of all listings."""
     return frozenset(last_part(name) for table in _TABLES for name in ordering_names("listings", table))
 
 
-#: What a file has in it that lists a folder.
-LISTING_WORDS: Final = any_word(_words())
+_WORDS: Final = any_word(listing_words())
 
 
 def _path_words() -> frozenset[str]:
@@ -77,7 +76,7 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
     """
     walking = ordering_names("listings", "walks")
     unseen: list[tuple[str, tree.Call, ModuleFacts]] = []
-    for path in program.asked_with(LISTING_WORDS):
+    for path in program.asked_with(_WORDS):
         facts = program.facts(path)
         if facts is None:
             continue
@@ -102,7 +101,7 @@ def _deciding(name: str, call: tree.Call, facts: ModuleFacts, sink: Sink) -> Lis
 
 def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
     """The calls in a file that list a folder, each with the name of what it calls."""
-    words = _words()
+    words = listing_words()
     for scope in facts.walk_scopes():
         for call, arms in scope.calls:
             if called_name(call.func) not in words:

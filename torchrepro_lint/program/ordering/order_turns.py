@@ -136,9 +136,9 @@ def _is_label(name: str) -> bool:
     return function_words("labels").search(name) is not None
 
 
-def names_in(node: tree.Expr) -> set[str]:
-    """The names in an expression."""
-    return {part.id for part in walk([node]) if isinstance(part, tree.Name)}
+def names_in(*nodes: tree.Expr) -> set[str]:
+    """The names in some expressions."""
+    return {part.id for part in walk(nodes) if isinstance(part, tree.Name)}
 
 
 def text_of(node: tree.Expr) -> str:

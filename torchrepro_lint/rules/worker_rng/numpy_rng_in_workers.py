@@ -144,7 +144,7 @@ from torchrepro_lint.program.workers.single_worker import has_one_worker, is_gon
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
 from torchrepro_lint.program.workers.workers import Effect
-from torchrepro_lint.rules.loader_rule import SEEDED_BY_TORCH, LoaderRule
+from torchrepro_lint.rules.loader_rule import LoaderRule, safe_for_old_torch_alone
 
 #: How many characters of a name a message has room for; the trace has it in full.
 _LONGEST_NAME: Final = 36
@@ -196,8 +196,8 @@ class NumpyRngInWorkers(LoaderRule):
             fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
         if fix is not None and is_in_an_evaluation(program, loader):
             fix = replace(fix, applicability=Applicability.UNSAFE)
-        if fix is not None and program.target.admits_from("1.9") and not _seeds_the_loader(fix):
-            fix = replace(fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; {SEEDED_BY_TORCH}")
+        if fix is not None and not _seeds_the_loader(fix):
+            fix = safe_for_old_torch_alone(program, fix)
         if fix is not None and not is_old and not controlled and not _seeds_the_loader(fix):
             fix, declined = None, "since torch 1.9, a `worker_init_fn` alone changes nothing: seed torch"
         seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)

@@ -86,10 +86,9 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TypeAlias
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Fix
+from torchrepro_lint.diagnostics import Finding, Fix
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
 from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_fix
 from torchrepro_lint.knowledge.generators import generators
@@ -102,7 +101,7 @@ from torchrepro_lint.program.workers.library_rngs import library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
-from torchrepro_lint.rules.loader_rule import SEEDED_BY_TORCH, LoaderRule
+from torchrepro_lint.rules.loader_rule import LoaderRule, safe_for_old_torch_alone
 
 _Planned: TypeAlias = tuple[Fix | None, str | None]
 
@@ -141,9 +140,8 @@ class WorkerInitFnMissesRng(LoaderRule):
         event = draws[0].event
         missed = f"NumPy, which the workers draw from (`{event.name}`): before torch 1.9,"
         fix, declined = seed_numpy_fix(program, run)
-        if fix is not None and program.target.admits_from("1.9"):
-            fix = replace(fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; {SEEDED_BY_TORCH}")
-        return self._report(program, loader, run, event, missed, (fix, declined))
+        planned = (safe_for_old_torch_alone(program, fix) if fix is not None else None, declined)
+        return self._report(program, loader, run, event, missed, planned)
 
     def _of_library(self, program: Program, loader: Loader, run: InitRun) -> Finding | None:
         for rng, generator in generators().items():
