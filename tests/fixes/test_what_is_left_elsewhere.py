@@ -132,6 +132,63 @@ USES = {
     "a table of it": ("def table(folder):\n    return pd.DataFrame({'names': os.listdir(folder)})\n", True),
     "is split": ("def parts(folder):\n    names = os.listdir(folder)\n    return names[:80], names[80:]\n", True),
     "is written": ("def show(folder):\n    print(os.listdir(folder))\n", False),
+    "made longer, and sorted by a length": (
+        "def images(folders):\n    found = []\n    for one in folders:\n        part = list(Path(one).rglob('*.flac'))\n"
+        "        found += part\n    return sorted(found, key=len)\n", True,
+    ),
+    "paired, and sorted by the length of a text": (
+        "class Speech:\n    def __init__(self, folder):\n        found = list(Path(folder).rglob('*.flac'))\n"
+        "        texts = [one.with_suffix('.txt').read_text() for one in found]\n"
+        "        self.files, self.texts = zip(*[pair for pair in sorted(zip(found, texts), key=lambda x: len(x[1]))])\n\n"
+        "    def __getitem__(self, at):\n        return self.files[at], self.texts[at]\n", True,
+    ),
+    "sorted by a size": ("def images(folder):\n    return sorted(os.listdir(folder), key=os.path.getsize)\n", True),
+    "sorted by a number": (
+        "def images(folder):\n    return sorted(os.listdir(folder), key=lambda one: int(one[:-4]))\n", False
+    ),
+    "made longer, and sorted": (
+        "def images(folders):\n    found = []\n    for one in folders:\n        part = list(Path(one).rglob('*.flac'))\n"
+        "        found += part\n    return sorted(found)\n", False,
+    ),
+    "an attribute made longer": (
+        "class Images:\n    def __init__(self, folder):\n        self.files = []\n        for one in os.listdir(folder):\n"
+        "            self.files += sorted(os.listdir(one))\n\n    def __getitem__(self, at):\n        return self.files[at]\n", True,
+    ),
+    "added to a list": (
+        "def images(folder):\n    found = []\n    for one in os.listdir(folder):\n        found = found + [one]\n"
+        "    return found\n", True,
+    ),
+    "added to a tuple": (
+        "def images(folder):\n    found = ()\n    for one in os.listdir(folder):\n        found += (one,)\n    return found\n", True
+    ),
+    "added to a number": (
+        "def size(folder):\n    found = 0\n    for one in os.listdir(folder):\n        found += os.path.getsize(one)\n"
+        "    return found\n", False,
+    ),
+    "a sum of lists": ("def images(folders):\n    return sum([os.listdir(one) for one in folders], [])\n", True),
+    "a sum of numbers": ("def count(folders):\n    return sum([len(os.listdir(one)) for one in folders])\n", False),
+    "a list of listings": ("def images(folders):\n    return [os.listdir(one) for one in folders]\n", True),
+    "an attribute of another object": ("def images(folder, options):\n    options.files = os.listdir(folder)\n", True),
+    "a global name": (
+        "FILES = []\n\n\ndef images(folder):\n    global FILES\n    FILES = os.listdir(folder)\n\n\ndef one(at):\n"
+        "    return FILES[at]\n", True,
+    ),
+    "a list of the module": (
+        "FILES = []\n\n\ndef images(folder):\n    for one in os.listdir(folder):\n        FILES.append(one)\n", True
+    ),
+    "a list of the module, sorted": (
+        "FILES = []\n\n\ndef images(folder):\n    for one in os.listdir(folder):\n        FILES.append(one)\n"
+        "    FILES.sort()\n", False,
+    ),
+    "taken one by one": (
+        "def images(folder):\n    names = os.listdir(folder)\n    while names:\n        print(open(names.pop()).read())\n", True
+    ),
+    "one is put away": ("def images(folder):\n    names = os.listdir(folder)\n    names.pop()\n    print(len(names))\n", False),
+    "counted up": (
+        "def rename(folder):\n    at = 0\n    for one in os.listdir(folder):\n        os.rename(one, f'{at}.png')\n"
+        "        at += 1\n", True,
+    ),
+    "a lambda": ("images = lambda folder: os.listdir(folder)\n", True),
 }  # fmt: skip
 
 
@@ -140,6 +197,15 @@ def test_a_listing_beside_one_of_which_nothing_is_reported(text: str, is_left: b
     imports = "import glob\nimport os\nfrom pathlib import Path\n\nimport pandas as pd\n\n\n"
     root = write({"pyproject.toml": "", "train.py": LISTS, "other.py": imports + text})
     assert _is_safe(root, "TRL207") is not is_left
+
+
+@pytest.mark.parametrize(
+    "reader", ["from other import FILES\n", "import other\n\nprint(other.FILES)\n", "import other\n"]
+)
+def test_a_listing_beside_one_that_another_file_reads(reader: str, write) -> None:
+    other = "import os\n\nFILES = os.listdir('images')\n"
+    root = write({"pyproject.toml": "", "train.py": LISTS, "other.py": other, "reader.py": reader})
+    assert _is_safe(root, "TRL207") is ("FILES" not in reader)
 
 
 def test_a_listing_beside_one_of_a_test_of_old_code_and_of_an_evaluation(write) -> None:
