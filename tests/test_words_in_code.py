@@ -32,7 +32,7 @@ OTHER_TEXTS = {
     "program/seeds/kept_states.py": "names of Python, NumPy and torch",
     "program/seeds/parts_in_training.py": "names of torch",
     "program/seeds/reasons_given.py": "comments",
-    "program/switches/intent.py": "names of torch",
+    "program/switches/wishes.py": "names of torch",
     "program/switches/unread_seeds.py": "options of the command line",
     "program/workers/item_seeds.py": "where a word begins in a name",
     "program/workers/library_rngs.py": "versions",

@@ -171,6 +171,62 @@ def test_frameworks(tmp_path: Path, call: str, expected: list[str]) -> None:
     assert shown(tmp_path, f"{call}\nhere()\n") == expected
 
 
+DEFAULTS = (
+    "from yacs.config import CfgNode as CN\n_C = CN()\n_C.CUDNN = CN()\n_C.CUDNN.DETERMINISTIC = False\nconfig = _C\n"
+)
+READING = f"{HEAD}from defaults import config\n"
+SWITCHED = f"{READING}cudnn.deterministic = config.CUDNN.DETERMINISTIC\nhere()\n"
+ASKED = ["cudnn deterministic"]
+
+
+@pytest.mark.parametrize(
+    ("defaults", "program", "expected"),
+    [
+        (DEFAULTS, SWITCHED, []),
+        (DEFAULTS.replace("False", "True"), SWITCHED, ASKED),
+        (DEFAULTS.replace("False", "wanted"), SWITCHED, ASKED),
+        (f"{DEFAULTS}_C.CUDNN.DETERMINISTIC = True\n", SWITCHED, ASKED),
+        (DEFAULTS, f"{READING}if config.CUDNN.DETERMINISTIC:\n    cudnn.deterministic = True\nhere()\n", []),
+        (DEFAULTS, f"{READING}if not config.CUDNN.DETERMINISTIC:\n    cudnn.deterministic = True\nhere()\n", ASKED),
+        (DEFAULTS, f"{READING}torch.use_deterministic_algorithms(bool(config.CUDNN.DETERMINISTIC))\nhere()\n", []),
+        (
+            DEFAULTS,
+            f"{READING}def prepare(deterministic):\n    cudnn.deterministic = deterministic\n"
+            "prepare(config.CUDNN.DETERMINISTIC)\nhere()\n",
+            [],
+        ),
+        (
+            DEFAULTS,
+            f"{READING}class T:\n    def __init__(self, c):\n        self.deterministic = c.CUDNN.DETERMINISTIC\n"
+            "    def run(self):\n        cudnn.deterministic = self.deterministic\nT(config).run()\nhere()\n",
+            [],
+        ),
+        # An option of the command line is there to be given, also one that is written over a default.
+        (
+            "config = load({'deterministic': False})\n",
+            f"{READING}parser.add_argument('--deterministic', action='store_true')\n"
+            "cudnn.deterministic = config['deterministic']\nhere()\n",
+            ASKED,
+        ),
+        (
+            "config = {'run': {'deterministic': False}}\n",
+            f"{READING}cudnn.deterministic = config['run']['deterministic']\nhere()\n",
+            [],
+        ),
+        (
+            "config = load({'deterministic': False})\n",
+            f"{READING}cudnn.deterministic = config['deterministic']\nhere()\n",
+            [],
+        ),
+        ("config = load()\n", f"{READING}cudnn.deterministic = config.get('deterministic', False)\nhere()\n", []),
+        ("config = load()\n", f"{READING}cudnn.deterministic = config.get('deterministic', True)\nhere()\n", ASKED),
+        ("config = load()\n", f"{READING}cudnn.deterministic = config.deterministic\nhere()\n", ASKED),
+    ],
+)
+def test_a_setting_that_is_off_by_default(tmp_path: Path, defaults: str, program: str, expected: list[str]) -> None:
+    assert shown(tmp_path, {"defaults.py": defaults, "train.py": program}) == expected
+
+
 MODEL = "def build():\n    here()\n"
 SEEDING = f"{HEAD}def seed_all(seed):\n    torch.manual_seed(seed)\n"
 

@@ -4,6 +4,7 @@ What a program intends:
 intent.py            the evidence, and the modules for which it holds
 intent_at.py         which of it speaks for one place
 wishes.py            options that ask for determinism; open_flags.py: switches that are given one
+configured_defaults.py  settings whose only known value is False
 configured_seeds.py  seeds that a framework reads from a configuration
 configurations.py    what YAML files say; hydra.py puts them together as Hydra does
 library_releases.py  what a call switches in the releases of its library that the project asks for

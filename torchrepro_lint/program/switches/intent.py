@@ -3,7 +3,7 @@
 Evidence is a call or an assignment that seeds or switches. It holds for the modules in which it runs (a helper runs
 where it is called from) and for all that they import. A helper that nothing calls is not evidence. A switch that is
 given an option of that name (`cudnn.deterministic = args.deterministic`) shows intent as `if args.deterministic:`
-around it does: in some runs it is on.
+around it does: in some runs it is on. A setting that the code has as False, and as nothing else, shows none.
 """
 
 from __future__ import annotations
@@ -55,9 +55,10 @@ from torchrepro_lint.program.running.callers import (
 from torchrepro_lint.program.running.calling_places import MANY, making_places
 from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.references import places_of_use
+from torchrepro_lint.program.switches.configured_defaults import is_off_by_default
 from torchrepro_lint.program.switches.configured_seeds import configured_seed
 from torchrepro_lint.program.switches.library_releases import switches_of
-from torchrepro_lint.program.switches.wishes import Given, takes_effect
+from torchrepro_lint.program.switches.wishes import SWITCHED, Given, takes_effect
 from torchrepro_lint.program.workers.workers import argument, condition_holds
 
 if TYPE_CHECKING:
@@ -73,9 +74,6 @@ _ATTRIBUTES = frozenset(
     {"deterministic", "benchmark", "allow_tf32", "fp32_precision"}
     | {"max_autotune", "max_autotune_gemm", "max_autotune_pointwise", "coordinate_descent_tuning"}
 )
-
-#: In the name of an object that has such attributes.
-_SWITCHED = re.compile(r"cudnn|backends|matmul|inductor")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +150,8 @@ def _in_scope(ev: Evaluator, facts: ModuleFacts, scope: Scope, names: frozenset[
         for one in (*_from_calls(ev, calls, frame), *_from_stores(ev, stores, frame)):
             found.setdefault((one.site.number, one.effect, one.name), []).append(one)
     for same in found.values():
+        if same[0].level == "deterministic" and all(is_off_by_default(ev, one) for one in same):
+            continue
         always = len(same) >= running[same[0].site.number]
         yield replace(same[0], always=always, roots=running_modules(ev, facts, scope))
 
@@ -269,7 +269,7 @@ def _is_setattr(call: tree.Call) -> bool:
         case tree.Call(func=tree.Name(id="setattr"), args=(tree.Arg(), tree.Arg(value=attr), tree.Arg())):
             if isinstance(attr, tree.Const):
                 return attr.value in _ATTRIBUTES
-            return _SWITCHED.search(dotted_name(call.args[0].value) or "") is not None
+            return SWITCHED.search(dotted_name(call.args[0].value) or "") is not None
     return False
 
 

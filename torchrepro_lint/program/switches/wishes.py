@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -13,10 +14,13 @@ from torchrepro_lint.program.evaluation.values import Arguments, External, Exter
 from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.workers.workers import condition_holds
 
-__all__ = ["WISH", "Given", "takes_effect"]
+__all__ = ["SWITCHED", "WISH", "Given", "takes_effect"]
 
 #: In the name of an option: with it, a run is meant to be deterministic.
 WISH: Final = function_words("wishes")
+
+#: In the name of an object of torch whose attributes are switches.
+SWITCHED: Final = re.compile(r"cudnn|backends|matmul|inductor")
 
 #: An expression, where one is written, and what it can be.
 Given = tuple[tree.Expr | None, Values]

@@ -53,7 +53,8 @@ Fix safety
 
 Not reported
     - Programs that ask neither for determinism nor seed torch. What a framework seeds though nobody gives it a seed
-      does not count (`TrainingArguments`).
+      does not count (`TrainingArguments`), nor a switch that is given a setting which the code has as False and as
+      nothing else (`_C.CUDNN.DETERMINISTIC = False`).
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,

@@ -64,6 +64,9 @@ Not reported
       without atomics.
     - Operations in which the order does not matter: equal numbers are added (a histogram of ones), the maximum or the
       minimum is taken (`index_reduce_` with `amax`), or only the values of a median are used.
+    - Programs that give the switch a setting which the code has as False and as nothing else (`_C.CUDNN.DETERMINISTIC =
+      False`). An option of the command line is there to be given, and counts. This holds for every rule that asks
+      whether a program asks for determinism.
     - Programs in which an option may set torch's own flag (`torch.set_deterministic_debug_mode(debug_mode)`).
     - Functions and classes whose name occurs in no program that asks for determinism: in a file of many networks, such
       a program may use only one.
