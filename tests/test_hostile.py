@@ -435,7 +435,7 @@ def test_an_internal_error_at_one_place_costs_that_place_alone(project: Path, mo
     (project / "a.py").write_text(f"{HEAD}torch.manual_seed(0)\n{loader * 4}")
     (project / "b.py").write_text(f"{HEAD}torch.manual_seed(0)\n\n\n{loader}")
     report = check([project])
-    found = [one for one in report.findings if one.code == "TRL201"]
+    found = [one for one in report.found if one.code == "TRL201"]
     assert [(one.location.path.name, one.location.start.row) for one in found] == [
         ("a.py", 7),
         ("a.py", 8),

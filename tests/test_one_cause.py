@@ -87,7 +87,7 @@ def _rows(findings: tuple[Finding, ...], code: str) -> list[int]:
 )
 def test_the_first_of_one_cause_is_reported(write, text: str, code: str, rows: list[int], strict: list[int]) -> None:
     root = write({"torchrepro-lint.toml": "", "train.py": text})
-    found = check([root]).findings
+    found = check([root]).found
     assert _rows(found, code) == rows
     assert _rows(check([root], {"profile": "strict"}).findings, code) == strict
     first = next(one for one in found if one.code == code)
@@ -104,7 +104,7 @@ def test_a_remark_at_one_of_the_places_silences_that_place_alone(write) -> None:
 
 def test_the_loaders_of_all_arms_get_the_generator(write) -> None:
     root = write({"torchrepro-lint.toml": "", "train.py": _ARMS})
-    (first, other) = [one for one in check([root]).findings if one.code == "TRL201"]
+    (first, other) = [one for one in check([root]).found if one.code == "TRL201"]
     assert first.fix is not None and other.fix is not None
     assert (len(first.fix.edits), len(other.fix.edits)) == (4, 2)
 

@@ -55,7 +55,7 @@ _FORMS = {
 
 
 def _codes(root: Path) -> list[str]:
-    return sorted(one.code for one in check([root]).findings)
+    return sorted(one.code for one in check([root]).found)
 
 
 @pytest.mark.parametrize("form", _FORMS)

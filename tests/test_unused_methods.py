@@ -82,4 +82,4 @@ def test_the_strict_profile_has_it(tmp_path: Path) -> None:
 def _is_reported(root: Path, data: str, profile: str = "default") -> bool:
     (root / "data.py").write_text(data, encoding="utf-8")
     (root / "train.py").write_text(TRAIN, encoding="utf-8")
-    return any(finding.code == "TRL201" for finding in check([root], {"profile": profile}).findings)
+    return any(finding.code == "TRL201" for finding in check([root], {"profile": profile}).found)

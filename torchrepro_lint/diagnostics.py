@@ -109,6 +109,9 @@ class Finding:
     to repeat, or, without a file, because no seeded run in sight executes it (only tests, or programs of others), or it
     only decides in which order something is evaluated, or it is in a file that is no longer used or no module, as a
     template is, or another finding of the file says the same. None for what every profile reports.
+
+    `only_if_fixed_safely`: only the strict profile reports it as well where a safe fix is not left in the end: two runs
+    agree as it is, and nobody writes a change by hand for that.
     """
 
     code: str
@@ -121,6 +124,12 @@ class Finding:
     fix_declined: str | None = None
     statement_rows: tuple[int, int] | None = None
     left_to_strict: tuple[Path, ...] | None = None
+    only_if_fixed_safely: bool = False
+
+    @property
+    def is_fixed_safely(self) -> bool:
+        """Whether there is a fix that may be applied unread."""
+        return self.fix is not None and self.fix.applicability is Applicability.SAFE
 
     @property
     def sort_key(self) -> tuple[str, Position, str, str]:

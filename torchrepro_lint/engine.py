@@ -19,7 +19,12 @@ from torchrepro_lint.left_elsewhere import Checks, compared_with, unsafe_beside_
 from torchrepro_lint.project_check import Analysis, CacheChoice, Progress, RunOptions, bytes_of, check_project
 from torchrepro_lint.regular_files import collected_notices
 from torchrepro_lint.run_report import Report, baselines_of, severe_enough, without_known
-from torchrepro_lint.selection import is_left_to_strict, is_severe_enough, require_known_rules
+from torchrepro_lint.selection import (
+    is_left_to_strict,
+    is_left_without_safe_fix,
+    is_severe_enough,
+    require_known_rules,
+)
 from torchrepro_lint.settings import SettingsOverride
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import in_order
@@ -144,9 +149,9 @@ def _stored(cached: CachedRun | None, files: Set[Path], projects: Projects, *, t
         return None
     unsafe = frozenset(path for path in files if projects.of(path).settings.unsafe_fixes)
     findings, notices, left = stored
-    own = tuple(one for one in findings if one.location.path in files)
+    own, untold = _told([one for one in findings if one.location.path in files], projects)
     elsewhere = tuple(one for one in findings if one.location.path not in files)
-    return Report(own, len(files), (), unsafe, notices, left=left, elsewhere=elsewhere)
+    return Report(own, len(files), (), unsafe, notices, left=left, elsewhere=elsewhere, untold=untold)
 
 
 def _made(
@@ -156,7 +161,7 @@ def _made(
     with _without_collection():
         report, dependencies = _report(analysis, requested, projects, suppressed_too=suppressed_too)
     if cached is not None and not report.errors:
-        cached.save(report.everything, report.notices, report.left, dependencies)
+        cached.save((*report.everything, *report.untold), report.notices, report.left, dependencies)
     return report
 
 
@@ -219,8 +224,10 @@ def _report(
         for each in checks:
             for finding in each.told:
                 (left if is_left_to_strict(finding, each.project.settings) else findings).append(finding)
+    found = sorted(without_safe_halves(merged(_each_once(findings))), key=lambda one: one.sort_key)
+    told, untold = _told(found, projects)
     report = Report(
-        tuple(sorted(without_safe_halves(merged(_each_once(findings))), key=lambda one: one.sort_key)),
+        told,
         len(requested),
         tuple(errors),
         frozenset(unsafe),
@@ -228,8 +235,19 @@ def _report(
         left=_left_to_strict(left, projects),
         elsewhere=tuple(sorted(_each_once(elsewhere), key=lambda one: one.sort_key)),
         halves=tuple(halves),
+        untold=untold,
     )
     return report, dependencies
+
+
+def _told(findings: Sequence[Finding], projects: Projects) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
+    """The findings that the settings of their projects ask for, and those that matter only if a safe fix mends them."""
+    told: list[Finding] = []
+    untold: list[Finding] = []
+    for one in findings:
+        settings = projects.of(one.location.path).settings
+        (untold if is_left_without_safe_fix(one, settings) else told).append(one)
+    return tuple(told), tuple(untold)
 
 
 @dataclass(slots=True)

@@ -236,6 +236,7 @@ def _finished(attempts: Attempts, first: Report, last: Report, *, write: bool) -
 def _removed(first: Report, last: Report) -> tuple[Finding, ...]:
     """The findings of `first` that are gone in `last`; of equal ones, as many as have disappeared."""
     left = counts(last)
+    left.subtract(map(kind, first.untold))
     removed = []
     for finding in first.findings:
         if left[kind(finding)] > 0:

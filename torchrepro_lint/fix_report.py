@@ -74,4 +74,4 @@ def kind(finding: Finding) -> tuple[str, Path]:
 
 def counts(report: Report) -> Counter[tuple[str, Path]]:
     """How many findings of each rule are left in each file."""
-    return Counter(kind(finding) for finding in report.findings)
+    return Counter(kind(finding) for finding in report.found)

@@ -22,8 +22,7 @@ def without_safe_halves(findings: Sequence[Finding]) -> list[Finding]:
     mended: list[Finding] = []
     left: list[Finding] = []
     for one in findings:
-        is_safe = one.fix is not None and one.fix.applicability is Applicability.SAFE
-        (mended if is_safe else left).append(one)
+        (mended if one.is_fixed_safely else left).append(one)
     halves = {id(one) for one in beside_what_is_left(mended, left)}
     return [
         replace(one, fix=replace(one.fix, applicability=Applicability.UNSAFE))

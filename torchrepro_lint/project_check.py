@@ -176,6 +176,8 @@ def _unfixed(finding: Finding) -> Finding:
     """A finding in a file that is not checked: its fix would be made there."""
     if finding.fix is None:
         return finding
+    if finding.is_fixed_safely:
+        finding = replace(finding, only_if_fixed_safely=False)
     return replace(finding, fix=None, fix_declined="this file is not one of those that are checked")
 
 

@@ -29,7 +29,8 @@ class Report:
     remarks about files and folders that are not findings. `known` is the number of findings that a baseline has hidden,
     and `stale` the number of its records for these files that matched no finding. `left` is what the strict profile
     would report beside the findings, in programs that do not show that they want to repeat. `halves` are those of the
-    findings that fixes have removed beside which another place of their kind is left, each with the reason.
+    findings that fixes have removed beside which another place of their kind is left, each with the reason. `untold`
+    are findings that are left to the strict profile since no safe fix mends them: beside these, a fix may be a half.
     """
 
     findings: tuple[Finding, ...] = ()
@@ -42,6 +43,12 @@ class Report:
     left: LeftToStrict = field(default_factory=LeftToStrict)
     elsewhere: tuple[Finding, ...] = ()
     halves: tuple[Finding, ...] = ()
+    untold: tuple[Finding, ...] = ()
+
+    @property
+    def found(self) -> tuple[Finding, ...]:
+        """What was found in the checked files, told or not."""
+        return (*self.findings, *self.untold)
 
     @property
     def everything(self) -> tuple[Finding, ...]:

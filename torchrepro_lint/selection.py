@@ -28,6 +28,7 @@ __all__ = [
     "is_ignored",
     "is_ignored_in",
     "is_left_to_strict",
+    "is_left_without_safe_fix",
     "is_selected",
     "is_severe_enough",
     "require_known_rules",
@@ -96,6 +97,11 @@ def is_left_to_strict(finding: Finding, settings: Settings) -> bool:
     one of the strict profile.
     """
     return finding.left_to_strict is not None and not _runs_strictly(finding, settings)
+
+
+def is_left_without_safe_fix(finding: Finding, settings: Settings) -> bool:
+    """Whether `settings` leave out a finding that matters only as long as a safe fix mends it, and none does."""
+    return finding.only_if_fixed_safely and not finding.is_fixed_safely and not _runs_strictly(finding, settings)
 
 
 def _runs_strictly(rule: Named, settings: Settings) -> bool:

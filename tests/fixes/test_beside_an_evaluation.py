@@ -25,8 +25,8 @@ for (batch,) in {}:
 
 
 def _fixes(root, rule: str) -> list[bool]:
-    """Whether the fix of each finding of a rule that is reported by default is safe."""
-    found = [one for one in check([root]).findings if one.code == rule]
+    """Whether the fix of each finding of a rule that is reported by default, or would be if it were safe, is safe."""
+    found = [one for one in check([root]).found if one.code == rule]
     return [one.fix is not None and one.fix.applicability is Applicability.SAFE for one in found]
 
 

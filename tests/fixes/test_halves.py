@@ -38,7 +38,7 @@ def _safe(found: list[Finding], rule: str) -> list[str]:
 
 
 def _found(root, profile: str = "default") -> list[Finding]:
-    return list(check([root], {"profile": profile}).findings)
+    return list(check([root], {"profile": profile}).found)
 
 
 #: How the function of the other file makes its loader, and whether the sampler's fix is safe beside it.
@@ -708,7 +708,7 @@ def _with_crops(row: tuple[str, str, str, str, str, int]) -> dict[str, str]:
 @pytest.mark.parametrize("given", ["all", "one"])
 def test_a_loader_of_another_file_that_keeps_the_global_order(row, given: str, write) -> None:
     root = write(_with_crops(row))
-    found = list(check([root if given == "all" else root / "train.py"]).findings)
+    found = list(check([root if given == "all" else root / "train.py"]).found)
     mine = [one for one in found if one.code == "TRL201" and one.location.path.name == "train.py"]
     assert len(mine) == 1
     assert mine[0].fix is not None

@@ -172,7 +172,7 @@ def test_fixes_one_by_one_and_all_together(write) -> None:
 
 def test_columns_count_as_the_editor_counts(write) -> None:
     text = 's = "\U0001f600"; ' + ORDER.replace("\n\n", "\n").rstrip().replace("\n", "; ") + "\n"
-    root = write({"torchrepro-lint.toml": "", "a.py": text})
+    root = write({"torchrepro-lint.toml": 'extend-select = ["TRL201"]\n', "a.py": text})
 
     async def act(editor: Editor) -> None:
         uri = editor.open(root / "a.py")

@@ -61,6 +61,7 @@ def _finding(one: Finding) -> list[Any]:
         one.fix_declined,
         one.statement_rows,
         [str(path) for path in one.left_to_strict] if one.left_to_strict is not None else None,
+        one.only_if_fixed_safely,
     ]
 
 
@@ -81,7 +82,7 @@ class _Reader:
     roots: Collection[Path]
 
     def finding(self, data: Any) -> Finding:
-        code, name, message, severity, location, trace, fix, declined, rows, left = data
+        code, name, message, severity, location, trace, fix, declined, rows, left, only_if_fixed = data
         return Finding(
             _text(code),
             _text(name),
@@ -96,6 +97,7 @@ class _Reader:
             _text(declined) if declined is not None else None,
             (_row(rows[0]), _row(rows[1])) if rows is not None else None,
             tuple(map(self.path, left)) if left is not None else None,
+            _is_true(only_if_fixed),
         )
 
     def location(self, data: Any) -> Location:
@@ -127,6 +129,12 @@ class _Reader:
 def _text(data: Any) -> str:
     if not isinstance(data, str):
         raise TypeError("no text")
+    return data
+
+
+def _is_true(data: Any) -> bool:
+    if not isinstance(data, bool):
+        raise TypeError("neither true nor false")
     return data
 
 

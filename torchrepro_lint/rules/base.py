@@ -72,6 +72,7 @@ class Rule(ABC):
         declined: str | None = None,
         about_control: bool | None = None,
         seldom_matters: bool = False,
+        only_if_fixed_safely: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
         in self-tests, in classes of which only static methods are used, in documentation, in programs that measure
@@ -80,7 +81,8 @@ class Rule(ABC):
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
-        and the project does not run, and in what nothing mentions of a file that others import.
+        and the project does not run, and in what nothing mentions of a file that others import. So is what matters
+        `only_if_fixed_safely`, where no safe fix is left in the end.
         """
         if (
             fix is not None
@@ -104,6 +106,7 @@ class Rule(ABC):
             declined,
             program.places.statement_rows(site),
             () if seldom_matters else self._left_to_strict(program, site, about_control),
+            only_if_fixed_safely,
         )
 
     def is_told(self, program: Program, site: Site, *, about_control: bool | None = None) -> bool:

@@ -213,9 +213,16 @@ def _may_be_trained_with(program: Program, path: Path) -> bool:
 
 
 def _unreadable(program: Program) -> Iterator[Drawn]:
-    """The loaders that shuffle, by the text of files that are none of Python 3."""
+    """The loaders that shuffle, by the text of files that are none of Python 3. One that is written in an editor just
+    now may be none for a moment.
+    """
     for path in program.project.matching(_SHUFFLES):
-        if program.facts(path) is not None or not _is_kept(program, path) or is_put_aside(program, path):
+        if (
+            path in program.project.overlay
+            or program.facts(path) is not None
+            or not _is_kept(program, path)
+            or is_put_aside(program, path)
+        ):
             continue
         source = program.project.source(path)
         found = _SHUFFLES.search(source.searched) if source is not None else None

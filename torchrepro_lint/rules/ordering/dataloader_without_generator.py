@@ -122,9 +122,11 @@ Not reported
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
-    - Loaders for which no fix can be written, as where a function makes them again in one training (in each epoch), a
-      data set keeps them, torch may not be seeded before them, or the project is a package or supports a torch without
-      generators: reported in the `strict` profile only, unless it is only unknown what calls them.
+    - Loaders without a safe fix in programs that seed torch, or may do so unseen: two runs have the same order as it
+      is, and few would write a generator by hand for that. They are reported in the `strict` profile only.
+    - In programs that want to repeat and do not seed torch, loaders for which no fix can be written, as where they are
+      made again in one training (in each epoch), a data set keeps them, or the project is a package or supports a torch
+      without generators: reported in the `strict` profile only, unless it is only unknown what calls them.
     - Further loaders of a function which get the same generator, in arms of an `if`: the trace of the first names them,
       and the `strict` profile reports each.
     - Loaders of which TRL101, TRL102 or TRL109 speak. That is one finding, and what its fix leaves is reported
@@ -234,7 +236,10 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
                 or (is_open and draw is None)
             )
-            return self.finding(program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
+            return self.finding(
+                program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom,
+                only_if_fixed_safely=may_be_seeded(program, loader),
+            )  # fmt: skip
         return None
 
 
