@@ -54,7 +54,6 @@ NO_CHANGE = {
     "bad_seed_that_has_the_rank": "torch's seed decides before and after; another draw of the process would move it",
     "bad_articles_torch_seed_one_worker": "the same for the draws of the worker",
     "bad_drawn_beside_an_unused_seed": "the same for the draws of the workers",
-    "bad_beside_a_program_with_accelerate": "the same for the order",
     "bad_loaders_under_keys": "the program repeats as it is; another draw of the main process would move the order",
     "bad_evaluated_and_optimized": "the same",
     "bad_returned_twice_and_trained_with": "the same",

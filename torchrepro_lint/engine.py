@@ -319,7 +319,8 @@ def _checks(
     drawn = [each for each in whole.drawn if each.location.path not in apart]
     listed = [each for each in whole.listed if each.path not in apart]
     workers = [each for each in whole.workers if each.path not in apart]
-    yield Checks(found, every, drawn, listed, workers, files, lambda each: is_left_to_strict(each, settings))
+    in_part = [each for each in whole.in_part if each[0].path not in apart]
+    yield Checks(found, every, drawn, listed, workers, in_part, files, lambda each: is_left_to_strict(each, settings))
 
 
 def _each_once(findings: Sequence[Finding]) -> list[Finding]:

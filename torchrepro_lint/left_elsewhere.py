@@ -3,23 +3,26 @@ would get a generator, and the next one goes on to draw its order from torch's g
 another script. Whoever merges the fix takes the project for done.
 
 So a fix of an order is safe where no other order is left, after all safe fixes; that of a split, where no other split
-is; and that of workers, of a listing or of a switch, where the same rule finds no other place that no safe fix mends.
+is; and that of workers, of a listing or of a switch, where the same rule finds no other place that no safe fix mends;
+and that of a seed, where no other program leaves out the same generator, be it reported or not.
 That is asked of all projects of a repository that a run is about, and again of the texts that each round of fixes has.
 What is left of workers may in the same file be a loader of an evaluation.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Location
+from torchrepro_lint.diagnostics import Applicability, Finding, Location, Severity
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS, merged
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.seeds.programs_in_part import SeededInPart
     from torchrepro_lint.rules.orders import Drawn, What
 
 __all__ = [
@@ -38,9 +41,17 @@ _LISTING, _WORKERS = "TRL207", "TRL101"
 #: The rules of which all loaders of a project are mended or none.
 _OF_LOADERS: Final = frozenset({_WORKERS, "TRL102", "TRL103"})
 _SEARCH: Final = "TRL510"
+_LEFT_OUT: Final = "TRL502"
+_SWITCH: Final = "TRL301"
+#: What a fix inserts that seeds a generator.
+_SEEDS: Final = {
+    "python": re.compile(r"(?<!np\.)(?<!numpy\.)\brandom\.seed\("),
+    "numpy": re.compile(r"\b(?:np|numpy)\.random\.seed\("),
+    "torch": re.compile(r"\bmanual_seed\("),
+}
 #: Those of which all places are that are reported by default: listings, the benchmark mode, generators that are left
 #: out of a seed, and searches; of these also the ones in programs that seed nothing.
-_OF_PLACES: Final = frozenset({_LISTING, "TRL301", "TRL502", _SEARCH})
+_OF_PLACES: Final = frozenset({_LISTING, _SWITCH, _LEFT_OUT, _SEARCH})
 _SPLIT: Final[What] = "random split"
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6
@@ -50,8 +61,8 @@ MIN_COMMON: Final = 0.6
 class Checks:
     """What is known of the loaders of a project: the findings before comments and settings were asked, and after it;
     the places that draw from the global generator, and those that list a folder and keep the order; the loaders of
-    whose workers nothing is known; the files that are kept like the rest of the project; and which findings are left to
-    the strict profile.
+    whose workers nothing is known; the programs that seed some generators and draw from others, each with its place;
+    the files that are kept like the rest of the project; and which findings are left to the strict profile.
     """
 
     found: Sequence[Finding]
@@ -59,6 +70,7 @@ class Checks:
     drawn: Sequence[Drawn]
     listed: Sequence[Location]
     workers: Sequence[Location]
+    in_part: Sequence[tuple[Location, SeededInPart]]
     kept: Set[Path]
     is_left_to_strict: Callable[[Finding], bool]
 
@@ -106,6 +118,7 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
     listed = [one for each in checks for one in _listed(each)]
     silenced = {one.location for each in checks for one in each.told if one.code in OF_WORKERS}
     unknown = [one for each in checks for one in each.workers if one not in silenced]
+    in_part = [one for each in checks for one in _in_part(each)]
     found = []
     for one in filter(_is_safe, findings):
         reason = _why_unsafe(one, left, drawn.get(one.location), of_one_kind, root)
@@ -115,9 +128,35 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
         workers = next((each for each in unknown if each != one.location), None) if one.code == _WORKERS else None
         if reason is None and workers is not None:
             reason = f"nothing tells what the workers of another loader run ({_said_of(workers, root)})"
+        if reason is None and one.code == _LEFT_OUT:
+            seeded = _seeded_by(one)
+            beside = next((at for at, rngs in in_part if at != one.location and not rngs.isdisjoint(seeded)), None)
+            if beside is not None:
+                reason = f"another program leaves out the same ({_said_of(beside, root)}), and no safe fix mends it"
         if reason is not None:
             found.append(_unsafe(one, reason))
     return found
+
+
+def _in_part(checks: Checks) -> Iterator[tuple[Location, frozenset[str]]]:
+    """The programs that after all safe fixes seed some generators and draw from others, each with the latter; but for
+    those of which a comment or the settings say that they are to.
+    """
+    told = [one for one in checks.told if one.code == _LEFT_OUT]
+    mended = [one for one in told if _is_safe(one) and not checks.is_left_to_strict(one)]
+    silenced = {one.location for one in checks.found if one.code == _LEFT_OUT} - {one.location for one in told}
+    for at, program in checks.in_part:
+        if any(one.path in program.files for one in silenced):
+            continue
+        fixes = (_seeded_by(one) for one in mended if one.location.path in program.files)
+        if left := program.rngs.difference(*fixes):
+            yield at, left
+
+
+def _seeded_by(finding: Finding) -> frozenset[str]:
+    """The generators that the fix of a finding seeds."""
+    text = "".join(edit.content for edit in finding.fix.edits) if finding.fix is not None else ""
+    return frozenset(rng for rng, pattern in _SEEDS.items() if pattern.search(text))
 
 
 def _listed(checks: Checks) -> list[Location]:
@@ -142,11 +181,15 @@ def _key(finding: Finding) -> Hashable:
 
 
 def _is_left_of_its_kind(finding: Finding, *, is_strict: bool) -> bool:
-    """Whether a place stays as it is of which the rule mends all or none: of loaders also one of the strict profile."""
+    """Whether a place stays as it is of which the rule mends all or none: of loaders, of searches and of switches in
+    programs that ask for determinism also one of the strict profile.
+    """
     if finding.code in _OF_LOADERS:
         return is_strict or not _is_safe(finding)
     if finding.code == _SEARCH and finding.left_to_strict:
         return True
+    if finding.code == _SWITCH and is_strict:
+        return finding.severity is Severity.ERROR
     return finding.code in _OF_PLACES and not is_strict and not _is_safe(finding)
 
 
@@ -160,7 +203,8 @@ def _why_unsafe(
                 return f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG"
     for other in of_one_kind:
         # Workers of an evaluation, and what nothing runs, are compared with those of their own file alone.
-        is_near = other.left_to_strict is None or other.location.path == finding.location.path or other.code == _SEARCH
+        is_near = other.left_to_strict is None or other.location.path == finding.location.path
+        is_near = is_near or other.code in (_SEARCH, _SWITCH)
         if other.code == finding.code and other.location != finding.location and is_near:
             return f"no safe fix mends another one of the project ({_said_of(other.location, root)})"
     return None

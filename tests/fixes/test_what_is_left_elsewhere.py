@@ -233,7 +233,22 @@ Trainer(**options)
 """
 
 
-@pytest.mark.parametrize(("other", "is_safe"), [(TRAINER, False), ("import torch\n", True)])
+EVALUATES = SWITCH + "with torch.no_grad():\n    print(torch.nn.Conv2d(1, 1, 3).eval()(torch.ones(1, 1, 4, 4)))\n"
+#: Other files, and whether the switch of this one is still mended alone.
+SWITCHES = {
+    "an argument of a framework": (TRAINER, False),
+    "none": ("import torch\n", True),
+    "in what evaluates": (EVALUATES, False),
+    "in what evaluates, switched off": (EVALUATES.replace("benchmark = True", "benchmark = False"), True),
+    "in what evaluates and only seeds": (EVALUATES.replace("torch.backends.cudnn.deterministic = True\n", ""), True),
+    "in what evaluates and seeds nothing": (
+        EVALUATES.replace("torch.backends.cudnn.deterministic = True\n", "").replace("torch.manual_seed(3)\n", ""), True
+    ),
+    "without a convolution": (SWITCH.replace("Conv2d(1, 1, 3)", "Linear(4, 3)"), False),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("other", "is_safe"), SWITCHES.values(), ids=SWITCHES)
 def test_the_benchmark_mode_beside_one_that_is_left(other: str, is_safe: bool, write) -> None:
     root = write({"pyproject.toml": "", "train.py": SWITCH, "tune.py": other})
     assert _is_safe(root, "TRL301") is is_safe
@@ -380,3 +395,33 @@ def load(data, name, root):
 def test_workers_beside_those_of_which_nothing_is_known(arguments: str, is_safe: bool, write) -> None:
     files = {"requirements.txt": "torch<1.9", "train.py": LOADS, "other.py": OF_ANY.format(arguments)}
     assert _is_safe(write({"pyproject.toml": "", **files}), "TRL101") is is_safe
+
+
+#: Scripts beside one whose loader gets a generator, and whether that is still done.
+MANAGED = {
+    "accelerate": (
+        "from accelerate import Accelerator\n\ntorch.manual_seed(3)\nloader = DataLoader(images, shuffle=True)\n"
+        "loader = Accelerator().prepare(loader)\nprint(list(loader))\n", False,
+    ),
+    "accelerate, with a generator": (
+        "from accelerate import Accelerator\n\ntorch.manual_seed(3)\n"
+        "loader = DataLoader(images, shuffle=True, generator=torch.Generator().manual_seed(3))\n"
+        "loader = Accelerator().prepare(loader)\nprint(list(loader))\n", True,
+    ),
+    "accelerate, with a random sampler": (
+        "from accelerate import Accelerator\nfrom torch.utils.data import RandomSampler\n\ntorch.manual_seed(3)\n"
+        "loader = Accelerator().prepare(DataLoader(images, sampler=RandomSampler(images)))\nprint(list(loader))\n", False,
+    ),
+    "Lightning in several processes": (
+        "from pytorch_lightning import Trainer\n\ntorch.manual_seed(3)\n"
+        "Trainer(strategy='ddp').fit(None, DataLoader(images, shuffle=True))\n", True,
+    ),
+}  # fmt: skip
+SHUFFLES = "import torch\nfrom torch.utils.data import DataLoader\n\nimages = list(range(8))\n"
+
+
+@pytest.mark.parametrize(("other", "is_safe"), MANAGED.values(), ids=MANAGED)
+def test_a_loader_beside_one_that_a_framework_is_handed(other: str, is_safe: bool, write) -> None:
+    train = SHUFFLES + "torch.manual_seed(3)\nprint(list(DataLoader(images, shuffle=True)))\n"
+    root = write({"pyproject.toml": "", "train.py": train, "other.py": SHUFFLES + other})
+    assert _is_safe(root, "TRL201") is is_safe

@@ -33,6 +33,7 @@ from torchrepro_lint.program.ordering.samplers import UnseededSplit, unseeded_sp
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.running.several import is_of_each_item, serves_several
+from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import (
@@ -67,6 +68,7 @@ _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDa
 #: Lightning starts a process for each device, by an argument of its Trainer that may be anywhere.
 _LIGHTNING = re.compile(rb"\bLightning(?:Data)?Module\b")
 _SEEDED_ANEW = "torch is seeded before each pass over this loader, so that all see one order; a generator would go on"
+_NO_EFFECT = "torch is seeded above in this function, and nothing else draws from it: a generator would change nothing"
 #: torch.Generator can be copied and pickled from there on (pytorch/pytorch#126271).
 _COPIES = "2.4"
 
@@ -126,6 +128,8 @@ def loader_fix(
             return None, _SEEDED_ANEW
         generator = False
         wanted.remove("generator")
+    if generator and not init and is_the_only_draw(program, loader.facts, loader.scope, loader.call):
+        return None, _NO_EFFECT
     if init:
         also_seeds = (*_seeding_of_its_own(loader), *also_seeds)
     starts_ranks = _starts_ranks(program, loader)

@@ -104,7 +104,8 @@ class Manager:
 
     It holds where all of `when` hold. `reaches`: `program` every loader that the framework runs; `argument` the
     loaders that are arguments of the call; `own` those that the framework builds itself. `workers`: the global
-    generators that it seeds in each worker. `order`: whether it gives the sampler a seed of its own.
+    generators that it seeds in each worker. `order`: whether it gives the sampler a seed of its own; `order_varies`: in
+    some releases, or with one process or several, it does not.
     """
 
     qualname: str
@@ -112,6 +113,7 @@ class Manager:
     reaches: Literal["program", "argument", "own"]
     workers: frozenset[str]
     order: bool
+    order_varies: bool
     package: str
     versions: str | None
     source: str
@@ -222,6 +224,7 @@ def _managers() -> Mapping[str, tuple[Manager, ...]]:
                 reaches=row["reaches"],
                 workers=frozenset(row.get("workers", ())),
                 order=row.get("order", False),
+                order_varies=row.get("order_varies", False),
                 package=row["package"],
                 versions=row.get("versions"),
                 source=row["source"],

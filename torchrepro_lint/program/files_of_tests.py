@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:
@@ -18,8 +19,8 @@ __all__ = ["MAIN_GUARD", "files_of_tests", "is_named_like_a_test", "is_named_lik
 
 _NAME = re.compile(r"test_.*\.py|.*_test\.py|conftest\.py")
 _FOLDERS = frozenset({"test", "tests"})
-# A program that evaluates a network may be called `test_net.py`: it has a guard, reads a command line, and has nothing
-# that a test runner would find.
+# A program that evaluates a network may be called `test_net.py`: it has a guard or trains, and reads a command line. It
+# has nothing that a test runner would find.
 #: `if __name__ == "__main__":`, in the bytes of a file.
 MAIN_GUARD = re.compile(rb"""__name__\s*==\s*['"]__main__['"]""")
 _COMMAND_LINE = any_word(
@@ -58,6 +59,9 @@ def _is_test_file(project: Project, path: Path) -> bool:
 
 
 def _is_an_evaluation(project: Project, path: Path) -> bool:
-    """Whether a file is a program that is called like a test, since it tests a network."""
+    """Whether a file is a program that is called like a test, since it tests a network; or one that trains, with a
+    command line, which no test runner could import.
+    """
     holds = project.holds
-    return holds(path, MAIN_GUARD) and holds(path, _COMMAND_LINE) and not holds(path, _RUNNER)
+    is_program = holds(path, MAIN_GUARD) or holds(path, program_words("trains"))
+    return is_program and holds(path, _COMMAND_LINE) and not holds(path, _RUNNER)

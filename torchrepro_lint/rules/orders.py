@@ -27,6 +27,8 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
+from torchrepro_lint.program.seeds.programs_in_part import SeededInPart, seeded_in_part
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.global_draws import (
@@ -48,13 +50,13 @@ __all__ = ["Drawn", "Whole", "whole_of"]
 What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
 _SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
-_LISTING, _WORKERS = "TRL207", "TRL101"
+_LISTING, _WORKERS, _LEFT_OUT = "TRL207", "TRL101", "TRL502"
 #: What a file has in it in which one of these rules may find something: listings, the benchmark mode, seeds and draws,
 #: and searches.
 _PLACES: Final = {
     _LISTING: KEPT_LISTING_WORDS,
     "TRL301": any_word({"benchmark"}),
-    "TRL502": any_word({"seed", "manual_seed", "random"}),
+    _LEFT_OUT: any_word({"seed", "manual_seed", "random"}),
     "TRL510": any_word({last_part(name) for name in searches()}),
 }
 _WORD: Final = re.compile(r"\w+")
@@ -76,13 +78,15 @@ class Drawn:
 @dataclass(frozen=True, slots=True)
 class Whole:
     """What all files of a project draw from the global generator; where they list folders and keep the order; their
-    loaders with workers of which it is not known what they run, and that have no worker init function; and the
-    files that make loaders, splits and samplers, list folders or name the benchmark mode, and are kept like the rest.
+    loaders with workers of which it is not known what they run, and that have no worker init function; its programs
+    that seed some generators and draw from others, each with its place; and the files that make loaders, splits and
+    samplers, list folders, seed or name the benchmark mode, and are kept like the rest.
     """
 
     drawn: Sequence[Drawn]
     listed: Sequence[Location]
     workers: Sequence[Location]
+    in_part: Sequence[tuple[Location, SeededInPart]]
     files: frozenset[Path]
 
 
@@ -91,8 +95,8 @@ def whole_of(program: object, compared: frozenset[str]) -> Whole:
     `compared` count. What cannot be told counts: a loader with `shuffle=shuffle`, a function that nothing calls yet.
     Loaders are looked for only where a rule about them is one of these.
 
-    A loader of an evaluation is one if it surely shuffles. None are programs that only evaluate or look at data,
-    whatever has an order that somebody else manages, tests, and the code of others.
+    A loader of an evaluation is one if it surely shuffles. None are programs that only evaluate or look at data, tests,
+    the code of others, and whatever has an order that somebody else manages, in each release of the framework.
     """
     assert isinstance(program, Program)
     drawn: list[Drawn] = []
@@ -103,7 +107,8 @@ def whole_of(program: object, compared: frozenset[str]) -> Whole:
         files.update(one.location.path for one in drawn)
     listed = list(_listings(program)) if _LISTING in compared else []
     workers = list(_unknown_workers(program)) if _WORKERS in compared else []
-    return Whole(drawn, listed, workers, frozenset(path for path in files if _is_kept(program, path)))
+    in_part = list(_seeded_in_part(program)) if _LEFT_OUT in compared else []
+    return Whole(drawn, listed, workers, in_part, frozenset(path for path in files if _is_kept(program, path)))
 
 
 def _is_kept(program: Program, path: Path) -> bool:
@@ -133,6 +138,8 @@ def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
     if only_evaluates(program, first.site):
         return False
     if is_seeded_before_each_pass(program, first.facts, first.scope, first.call):
+        return False
+    if is_the_only_draw(program, first.facts, first.scope, first.call):
         return False
     return not (_only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site))
 
@@ -166,7 +173,7 @@ def _is_unknown(program: Program, loader: Loader) -> bool:
 def _draws_its_order(program: Program, loader: Loader) -> bool:
     if has_generator(loader) or not loader.may_lack("generator") or not shuffles_itself(program, loader):
         return False
-    return not any(manager.order for manager, _ in managing(program, loader))
+    return not any(one.order and not one.order_varies for one, _ in managing(program, loader))
 
 
 def _only_looks(program: Program, site: Site) -> bool:
@@ -187,7 +194,7 @@ def _splits(program: Program) -> Iterator[Drawn]:
         if one.kind != "sampler":
             yield _at(program, call.site, "random split")
         elif not (
-            sets_order_of(program, call.facts, call.scope)
+            sets_order_of(program, call.facts, call.scope, in_each_release=True)
             or serves_an_evaluation(program, call.facts, call.scope, call.call)
             or only_evaluates(program, call.site)
             or gives_minibatches(program, call)
@@ -204,6 +211,12 @@ def _listings(program: Program) -> Iterator[Location]:
             continue
         if not only_evaluates(program, site) or _may_be_trained_with(program, site.path):
             yield program.location(site)
+
+
+def _seeded_in_part(program: Program) -> Iterator[tuple[Location, SeededInPart]]:
+    for one in seeded_in_part(program):
+        if _is_kept(program, one.site.path) and not is_put_aside(program, one.site.path):
+            yield program.location(one.site), one
 
 
 def _may_be_trained_with(program: Program, path: Path) -> bool:

@@ -31,6 +31,7 @@ The same again and again:
 reseeding.py        seeds in the loop of epochs or steps
 
 What does not count:
+programs_in_part.py  programs that seed a part, reported or not; only_draws.py: loaders that alone draw after a seed
 own_seeds.py        seeds of generators of one's own; own_generators.py: those beside the global ones
 kept_states.py      functions that put the state back
 reasons_given.py    comments that say why a seed is another one in every run

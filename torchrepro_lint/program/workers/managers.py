@@ -84,10 +84,15 @@ def _managing(program: Program, loader: Loader, calls: _Calls) -> Iterator[tuple
             yield manager, site
 
 
-def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
-    """Whether a framework in the programs that run a scope gives the samplers which it is handed a generator."""
+def sets_order_of(program: Program, facts: ModuleFacts, scope: Scope, *, in_each_release: bool = False) -> bool:
+    """Whether a framework in the programs that run a scope gives the samplers which it is handed a generator;
+    `in_each_release`: and does so however many processes there are.
+    """
     above = _programs(program, facts, scope)
-    return any(manager.order and roots & above for manager, _, roots in _calls(program))
+    return any(
+        manager.order and roots & above and not (in_each_release and manager.order_varies)
+        for manager, _, roots in _calls(program)
+    )
 
 
 def _programs(program: Program, facts: ModuleFacts, scope: Scope) -> frozenset[Path]:

@@ -46,7 +46,8 @@ Fix safety
     - The program asks for determinism in some runs only (`if args.seed is not None:`). All others would become slower.
     - The program only seeds. Its author may have chosen speed.
     - No program that runs the switch seeds torch: its results differ with it and without it.
-    - The project sets the mode in another place that no safe fix mends, such as an argument of a framework.
+    - The project sets the mode in another place that no safe fix mends, such as an argument of a framework, or in
+      another program that asks for determinism, though that only evaluates.
     - The switch is `with cudnn.flags(benchmark=True)`, which ends with its block.
     - A comment beside the switch, or above the `if` that it begins, says what it is for, or a text beside it says that
       it is on (`print("cudnn.benchmark is on")`).

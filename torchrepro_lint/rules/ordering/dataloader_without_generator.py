@@ -67,8 +67,9 @@ Fix safety
     Unsafe as well is what is right and has to be read all the same:
     - Another loader or sampler of the project goes on to draw its order from torch's global generator, since no safe
       fix gives it one: whoever merges the fix would take the project for done. `shuffle=shuffle` counts, and so do
-      other scripts and functions that nothing calls yet, and a loader of an evaluation that surely shuffles. Programs
-      that only evaluate, tests and copied code do not, nor what was put aside, unless it is in the same words.
+      other scripts and functions that nothing calls yet, a loader of an evaluation that surely shuffles, and one that
+      accelerate is handed, as several of its releases leave the sampler without a generator. Programs that only
+      evaluate, tests and copied code do not, nor what was put aside, unless it is in the same words.
     - The author has commented such an argument out: `shuffle=True)  # , generator=g)`.
     - The generators of two loaders under one name would differ in a number.
     - Another function of the file makes a loader in the same words, which no safe fix gives a generator.
@@ -108,7 +109,8 @@ Not reported
       written, those whose `worker_init_fn` does not follow torch's seed (TRL103, TRL104, TRL105).
     - Loaders before each pass over which torch is seeded, in the turn of a loop around it or by the function that gets
       the loader: the order repeats, and a generator would go on from one pass to the next. They are reported in the
-      `strict` profile only, without a fix.
+      `strict` profile only, without a fix; so is a loader in a function that seeds torch above it and goes through it,
+      where nothing else draws from torch: a generator would change nothing.
     - A loader of which only the length or the data set is asked (`len(DataLoader(...))`, `loader.dataset`), or whose
       name in a function or `__main__` block nothing reads.
     - Loaders of a notebook that no cell reads: reported in the `strict` profile only.
@@ -153,6 +155,7 @@ from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.never_read import is_read_nowhere
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
@@ -233,6 +236,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 or is_of_an_evaluation(program, loader)
                 or only_evaluates(program, loader.site)
                 or is_seeded_before_each_pass(program, loader.facts, loader.scope, loader.call)
+                or is_the_only_draw(program, loader.facts, loader.scope, loader.call)
                 or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
                 or (is_open and draw is None)
             )

@@ -60,6 +60,8 @@ Fix safety
     - The program is distributed, and the seed does not name the rank. What each rank drew by itself would be the same
       in all of them.
     - The rule reports another place of the repository, which no safe fix mends.
+    - Another program of the repository seeds some of the three and not the one that is missing here, by a helper or a
+      module too, and its files draw from that one: also where it is not reported, as it only evaluates.
 
     There is no fix:
     - if a file of the project puts something else in the place of the function that seeds (`random.seed = 3`), which
