@@ -42,7 +42,8 @@ Not reported
 
     A name in a function for such a generator, if all its uses draw at once there and nothing else in between may draw.
 
-    A generator that a test makes: reported in the `strict` profile only.
+    A generator that a test makes, or a program that evaluates or makes pictures and trains nothing, where a seed is set
+    for each of them: reported in the `strict` profile only.
 
     A draw that names `torch.default_generator`, which it would take without a name as well (`torch.rand(3,
     generator=torch.default_generator)`): often it is the one of two arms in which no seed is wanted.
@@ -61,6 +62,7 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.generator_fix import own_generator_fix
 from torchrepro_lint.program.ordering.global_generators import GlobalGenerator, global_generators
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import surely_before
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -85,6 +87,7 @@ class GeneratorIsTheGlobalOne(Rule):
                 trace,
                 fix=fix,
                 declined=declined,
+                seldom_matters=only_evaluates(program, one.made),
             )
 
 
