@@ -213,6 +213,39 @@ def test_what_no_cell_uses_after_the_seed_does_not_come_too_early(write, capsys)
     assert main([str(root), "--select", "TRL504"]) == 1
 
 
+@pytest.mark.parametrize(
+    ("last", "found"),
+    [
+        ("    network = Network()\n    return torch.optim.SGD(network.parameters(), lr=0.1)", 0),
+        ("    model = Network()\n    return torch.optim.SGD(model.parameters(), lr=0.1)", 0),
+        ("    return torch.optim.SGD(model.parameters(), lr=0.1)", 1),
+    ],
+)
+def test_a_function_that_seeds_and_makes_its_own_model(write, last: str, found: int) -> None:
+    """The cells above its call try a model out, whose network another file may draw."""
+    networks = """\
+from torch import nn
+
+
+class Network(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(4, 2)
+
+    def forward(self, rows):
+        return self.head(rows)
+"""
+    cells = [
+        "import torch\nfrom networks import Network\n",
+        "def set_seed(seed):\n    torch.manual_seed(seed)\n",
+        "model = Network()\nprint(model(torch.ones(1, 4)))\n",
+        f"def train():\n    set_seed(0)\n{last}\n",
+        "optimizer = train()\noptimizer.step()\n",
+    ]
+    root = write({"torchrepro-lint.toml": "", "networks.py": networks, "parts.ipynb": notebook(*cells)})
+    assert main([str(root), "--select", "TRL504"]) == found
+
+
 def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> None:
     first = "import torch\nimport asyncio\ntorch.manual_seed(0)\nawait asyncio.sleep(0)"
     split = "a, b = torch.utils.data.random_split(range(4), [2, 2])"

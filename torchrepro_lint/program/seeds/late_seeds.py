@@ -154,7 +154,7 @@ def _early(run: EntryRun, step: Step, seed: Step, rng: str) -> Step | None:
     if (
         _is_built_by_others(run, event)
         or is_of_a_module_alone(run, event)
-        or is_over_before(run.program, event, seed.event.site)
+        or is_over_before(run.program, event, seed.event)
     ):
         return None
     if is_of_a_demonstration(run.program, event) or (rng != "torch" and is_only_shown(run.program, event)):
