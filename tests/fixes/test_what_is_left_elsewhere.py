@@ -47,7 +47,7 @@ LISTINGS = {
 
 
 def _is_safe(root, rule: str, path: str = "train.py") -> bool:
-    (found,) = [one for one in check([root]).findings if one.code == rule and one.location.path.name == path]
+    (found,) = [one for one in check([root]).found if one.code == rule and one.location.path.name == path]
     return found.fix is not None and found.fix.applicability is Applicability.SAFE
 
 
