@@ -128,7 +128,7 @@ def loader_fix(
             return None, _SEEDED_ANEW
         generator = False
         wanted.remove("generator")
-    if generator and not init and is_the_only_draw(program, loader.facts, loader.scope, loader.call):
+    if generator and not (init or by_rank) and is_the_only_draw(program, loader.facts, loader.scope, loader.call):
         return None, _NO_EFFECT
     if init:
         also_seeds = (*_seeding_of_its_own(loader), *also_seeds)
