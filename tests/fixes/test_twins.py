@@ -247,3 +247,24 @@ def test_what_stands_below_a_helper_has_no_part_in_it(write) -> None:
     helper = HELPER.format(lines=lines, run="").partition("\n\n\nclass Net")[0].replace("seed_everything", "set_seed")
     write({"other.py": helper + BELOW})
     assert fix([root], write=False).fixed == ()
+
+
+#: The same helper in another folder, and how many scripts get the seed that is missing.
+SEEDED = {
+    "another number": (("np.random.seed(1)", "torch.manual_seed(1)"), 0),
+    "another name of the seed": (("np.random.seed(value)", "torch.manual_seed(value)"), 0),
+    "the missing seed with another number": (("random.seed(1)", "np.random.seed(1)", "torch.manual_seed(1)"), 1),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("lines", "fixed"), SEEDED.values(), ids=SEEDED)
+def test_a_helper_with_another_seed_in_another_folder(lines: tuple[str, ...], fixed: int, write) -> None:
+    own = ("np.random.seed(42)", "torch.manual_seed(42)")
+    main = "from utils import seed_everything\n\nimport random\n\nseed_everything(3)\nprint(random.random())\n"
+    files = {
+        "cil/train.py": main,
+        "cil/utils.py": HELPER.format(lines="\n    ".join(own), run=""),
+        "siw/utils.py": HELPER.format(lines="\n    ".join(lines), run="").replace("class Net", "class Model"),
+    }
+    report = fix([write({"pyproject.toml": "", **files})], write=False)
+    assert [one.location.path.parent.name for one in report.fixed] == ["cil"] * fixed

@@ -52,6 +52,9 @@ _DEF = re.compile(r"\s*(?:async\s+)?def\s")
 _SEEDS = re.compile(r"seed|cudnn|deterministic", re.IGNORECASE)
 _SEED = re.compile(r"\bmanual_seed\((.*)\)\s*$", re.MULTILINE)
 _WORD = re.compile(r"\w+")
+#: What a call seeds with, and any other number: two helpers that differ in these are copies of each other.
+_WITH = re.compile(r"(?<=seed)(_all)?\([^()]*\)")
+_NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d*)?\b")
 #: What is reported of splits and of what they are made from; of two loaders in the same words, one may be managed.
 _OF_DATA = ("TRL202", "TRL207", "TRL208", "TRL209")
 _LISTING, _LEFT_OUT = "TRL207", "TRL502"
@@ -158,11 +161,12 @@ class _Pages:
         self.text = cache(text)
         self.lines = cache(lambda path: split_lines(self.text(path)))
         self._without_parts = cache(lambda path: [_without_parts(line) for line in self.lines(path)])
+        self._without_seeds = cache(lambda path: [_without_seeds(line) for line in self.lines(path)])
         self._around = cache(self._words_around)
         self._body = cache(self._function_rows)
         self._ends = cache(lambda path: list(accumulate(map(len, self.lines(path)))))
         self._filled = cache(lambda path, written: [row for row, line in enumerate(written(path), 1) if line.strip()])
-        self._heads: dict[tuple[Path, bool], Mapping[str, Sequence[int]]] = {}
+        self._heads: dict[tuple[Path, _Lines], Mapping[str, Sequence[int]]] = {}
 
     def statement(self, path: Path, first: int, last: int, written: _Lines | None = None) -> str:
         """What stands in rows of a file, without its layout."""
@@ -182,14 +186,16 @@ class _Pages:
         self, other: Path, one: Finding, known: Mapping[Path, Set[int]], *, of_any_part: bool = False
     ) -> bool:
         """Whether a file has a copy of the statement of a finding in other rows than those that are known; with
-        `of_any_part` also one for another part of the data.
+        `of_any_part` also one for another part of the data. Of helpers that seed also one with another seed.
         """
         path, (first, last) = one.location.path, _rows(one)
-        written = self._without_parts if of_any_part else self.lines
+        written: _Lines = self._without_parts if of_any_part else self.lines
+        if one.code == _LEFT_OUT:
+            written = self._without_seeds
         head, wanted = (self.statement(path, first, end, written) for end in (first, last))
-        if (other, of_any_part) not in self._heads:
-            self._heads[other, of_any_part] = _by_head(written(other), known.get(other, frozenset()))
-        beside = ((row, row + last - first) for row in self._heads[other, of_any_part].get(head, ()))
+        if (other, written) not in self._heads:
+            self._heads[other, written] = _by_head(written(other), known.get(other, frozenset()))
+        beside = ((row, row + last - first) for row in self._heads[other, written].get(head, ()))
         return any(
             self.statement(other, *rows, written) == wanted
             and self._are_alike((path, first, last), (other, *rows), written)
@@ -200,13 +206,14 @@ class _Pages:
     def _has_what_is_inserted(self, one: Finding, other: Path, rows: tuple[int, int]) -> bool:
         """Whether the function around rows of a file has the seeds that the fix of a finding sets."""
         body = self._body(other, *rows, self.lines)
-        lines = {line.strip() for line in self.lines(other)[body.start - 1 : body.stop - 1]} if body else set()
+        lines = {line.strip() for line in self._without_seeds(other)[body.start - 1 : body.stop - 1]} if body else set()
         inserted = (line.strip() for edit in one.fix.edits for line in edit.content.splitlines()) if one.fix else ()
-        return lines.issuperset(line for line in inserted if _SEEDS.search(line))
+        return lines.issuperset(_without_seeds(line) for line in inserted if _SEEDS.search(line))
 
     def first_line(self, one: Finding) -> str:
-        """What stands on the first row of the statement of a finding, without a comment."""
-        return _COMMENT.sub("", self.lines(one.location.path)[_rows(one)[0] - 1]).strip()
+        """What stands on the first row of the statement of a finding, without a comment; of a seed up to what it is."""
+        line = _COMMENT.sub("", self.lines(one.location.path)[_rows(one)[0] - 1]).strip()
+        return line.partition("(")[0] if one.code == _LEFT_OUT else line
 
     def _are_alike(self, one: _Place, other: _Place, written: _Lines | None = None) -> bool:
         """Whether the lines around two statements have enough words in common; or those of them that are in the
@@ -286,6 +293,11 @@ def _parts() -> re.Pattern[str]:
 def _without_parts(line: str) -> str:
     """A line without the words of its names that say for which part of the data it is."""
     return _parts().sub("", line)
+
+
+def _without_seeds(line: str) -> str:
+    """A line without its numbers, and without what a call seeds with."""
+    return _NUMBER.sub("0", _WITH.sub(r"\1()", line))
 
 
 def _counts_beside(one: Finding, other: Finding, files: FilesAlike | None) -> bool:
