@@ -424,4 +424,6 @@ SHUFFLES = "import torch\nfrom torch.utils.data import DataLoader\n\nimages = li
 def test_a_loader_beside_one_that_a_framework_is_handed(other: str, is_safe: bool, write) -> None:
     train = SHUFFLES + "torch.manual_seed(3)\nprint(list(DataLoader(images, shuffle=True)))\n"
     root = write({"pyproject.toml": "", "train.py": train, "other.py": SHUFFLES + other})
-    assert _is_safe(root, "TRL201") is is_safe
+    # Without a safe fix the default profile says nothing of an order that repeats.
+    found = [one.location.path.name for one in check([root]).findings if one.code == "TRL201"]
+    assert found == ["train.py"] * is_safe
