@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
-from torchrepro_lint.program.evaluation.values import FunctionValue, Site
+from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue, Site, Value
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import Place, place_of
@@ -92,7 +92,7 @@ def _is_in_evaluation(program: Program, place: Place, model: tree.Expr, depth: i
         case tree.Comprehension(element=element):
             return _is_in_evaluation(program, place, element, depth)
         case tree.Name() | tree.Attribute():
-            last = _last_switch(place, dotted_name(model))
+            last = _last_switch(program, place, dotted_name(model))
             behind = place.scope.behind(model)
             if last is not None:
                 return last == "eval"
@@ -128,14 +128,31 @@ def _gives_evaluation(program: Program, function: FunctionValue, depth: int) -> 
     return bool(given) and all(_is_in_evaluation(program, place, value, depth) for value, place in given)
 
 
-def _last_switch(place: Place, name: str | None) -> str | None:
-    """The method that was last called, on the way to a place, to switch what a name stands for: an `eval` counts if it
-    surely runs, a `train` if it may.
+def _last_switch(program: Program, place: Place, name: str | None) -> str | None:
+    """The method that was last called, on the way to a place, to switch what a name stands for, or an object that was
+    made from that: an `eval` counts if it surely runs, a `train` if it may.
     """
     last = None
     for call, arms in place.scope.calls:
         match call.func:
             case tree.Attribute(attr="eval" | "train" as method, value=owner) if call.site < place.site.number:
-                if dotted_name(owner) == name is not None and (method == "train" or set(arms) <= set(place.arms)):
+                if method == "eval" and not set(arms) <= set(place.arms):
+                    continue
+                if name is not None and (dotted_name(owner) == name or _is_made_from(program, place, owner, name)):
                     last = method
     return last
+
+
+def _is_made_from(program: Program, place: Place, owner: tree.Expr, name: str) -> bool:
+    """Whether an object was made from what a name stands for, and so holds it: `model = Model(encoder, decoder)`."""
+    made = place.scope.behind(owner)
+    while isinstance(made, tree.Call) and isinstance(made.func, tree.Attribute) and made.func.attr in _GIVE_BACK:
+        made = made.func.value
+    if not isinstance(made, tree.Call) or all(dotted_name(arg.value) != name for arg in made.args):
+        return False
+    values = program.ev.values(made.func, frame_without_callers(program.ev, place.facts, place.scope))
+    return bool(values) and all(map(_makes_a_module, values))
+
+
+def _makes_a_module(value: Value) -> bool:
+    return isinstance(value, ClassValue) or (isinstance(value, External) and value.name.startswith("torch.nn."))

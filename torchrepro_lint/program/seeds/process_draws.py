@@ -34,6 +34,7 @@ from torchrepro_lint.program.running.events import Event
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.several import makes_several
+from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
 from torchrepro_lint.program.seeds.first_weights import draws_weights
 from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.process_classes import made_processes, runs_of
@@ -214,4 +215,11 @@ def _first_draw(program: Program, events: Sequence[Event], rng: str) -> Effect |
         for effect in effects_of(event)
         if effect.effect.kind == "draw" and effect.effect.moment == "call" and effect.effect.rng == rng
     ]
-    return next((one for one in draws if not is_idle(program.ev, one.event) and not draws_weights(one.event)), None)
+    return next((one for one in draws if not _decides_nothing(program, one.event)), None)
+
+
+def _decides_nothing(program: Program, event: Event) -> bool:
+    """Whether a draw is of no result, or of first weights, or does not happen: the model that draws is in evaluation
+    mode.
+    """
+    return is_idle(program.ev, event) or draws_weights(event) or is_switched_off(program, event)

@@ -64,7 +64,8 @@ Not reported
     - Pools that are proven to have one process, and a `Process` that is started once.
     - Threads: they share the generators of the program.
     - Draws that decide no result: the length of a pause, the name of a file; and the first weights of a network, which
-      are mostly replaced by others.
+      are mostly replaced by others. Dropout of a model that is in evaluation mode, or of a part that such a model was
+      made from.
     - Where a file of the program names `"spawn"` or `"forkserver"`, where the project asks for NumPy 2.0 or newer and
       seeds it nowhere, and for `random`: programs that do not show that they want to repeat. These are reported in the
       `strict` profile only.
