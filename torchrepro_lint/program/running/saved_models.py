@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.program.evaluation.values import External
+from torchrepro_lint.program.evaluation.values import External, FunctionValue, MethodValue, Value
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.epochs import takes_steps
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["goes_through_saved_models"]
+__all__ = ["goes_through_saved_models", "loads_in_calls"]
 
 _READS_WEIGHTS = frozenset({"torch.load", "safetensors.torch.load_file"})
 
@@ -40,10 +40,44 @@ def goes_through_saved_models(ev: Evaluator, facts: ModuleFacts, scope: Scope, l
         for call in direct
         if any(isinstance(value, External) and value.name in _READS_WEIGHTS for value in ev.values(call.func, frame))
     ]
-    made = {name for name, bindings in scope.bindings.items() if any(body in binding.path for binding in bindings)}
+    made = _bound_in(scope, body)
     given = [arg.value for call in reads for arg in call.args]
     targets = _names([loop.target]) if isinstance(loop, tree.For) else set()
     return bool(reads) and (_mention(made, loaded) or _mention(targets, given))
+
+
+def loads_in_calls(ev: Evaluator, facts: ModuleFacts, scope: Scope, loop: tree.For | tree.While) -> bool:
+    """Whether a turn of a loop calls a function of the project that reads weights from a file, for what the turn makes
+    or from a file of its own: `for path in paths: agents = [Agent()]; ...; agent.load(path)`.
+    """
+    body = (loop.site, "body")
+    frame = frame_without_callers(ev, facts, scope)
+    own = _bound_in(scope, body) | (_names([loop.target]) if isinstance(loop, tree.For) else set())
+    return any(
+        _mention(own, (call.func, *(arg.value for arg in call.args)))
+        and any(_reads_weights(ev, value) for value in ev.values(call.func, frame))
+        for call, path in scope.calls
+        if body in path
+    )
+
+
+def _reads_weights(ev: Evaluator, value: Value) -> bool:
+    """Whether a function itself reads weights from a file and gives them to a model."""
+    function = value.function if isinstance(value, MethodValue) else value
+    if not isinstance(function, FunctionValue):
+        return False
+    scope = ev.function_scope(function)
+    calls = [call for call, _ in scope.calls]
+    if not any(isinstance(call.func, tree.Attribute) and call.func.attr == "load_state_dict" for call in calls):
+        return False
+    frame = frame_without_callers(ev, function.frame.facts, scope)
+    return any(
+        isinstance(one, External) and one.name in _READS_WEIGHTS for call in calls for one in ev.values(call.func, frame)
+    )
+
+
+def _bound_in(scope: Scope, body: tuple[int, str]) -> set[str]:
+    return {name for name, bindings in scope.bindings.items() if any(body in binding.path for binding in bindings)}
 
 
 def _mention(names: set[str], nodes: Iterable[tree.Expr]) -> bool:

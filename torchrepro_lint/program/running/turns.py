@@ -27,7 +27,7 @@ from torchrepro_lint.program.ops.tensor_values import is_network
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import BASES_THAT_CALL_NOTHING, frame_without_callers
 from torchrepro_lint.program.running.epochs import is_step, stepped_optimizer, takes_steps
-from torchrepro_lint.program.running.saved_models import goes_through_saved_models
+from torchrepro_lint.program.running.saved_models import goes_through_saved_models, loads_in_calls
 from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.switches.intent_at import ways_of
@@ -74,7 +74,10 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
     waypoint = way[index]
     is_seeded = False
     if loop is not None:
-        if goes_through_saved_models(program.ev, waypoint.facts, waypoint.scope, loop):
+        where = program.ev, waypoint.facts, waypoint.scope, loop
+        if goes_through_saved_models(*where):
+            return Turns.RUNS
+        if loads_in_calls(*where) and trains_in_turn(program, way, index, loop) is False:
             return Turns.RUNS
         is_seeded = _seeds_anew(program, way, index, loop)
         if _steps_one_from_before(waypoint.scope, loop):

@@ -40,7 +40,9 @@ Fix safety
 Not reported
     - A seed that contains the epoch or the step.
     - Loops over seeds, folds, runs or configurations, where each iteration is a separate run, and loops that make a new
-      model and its optimizer, give the model new weights, or evaluate another saved model in each iteration.
+      model and its optimizer, give the model new weights, or evaluate another saved model in each iteration, also one
+      that a function or a method of the project loads (`agent.load(path)`).
+    - Further seeding calls in the same loop: the trace of the first names them, and the `strict` profile reports each.
     - The other arm of an `if` in which the generators of another device are seeded: one finding is for both.
     - `torch.random.fork_rng()`, and code that saves the state of the generator and restores it.
     - Seeding in the first iteration only (`if epoch == 0:`), or with an option that asks for the same batch each time
@@ -59,7 +61,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.program import Program
@@ -67,6 +69,7 @@ from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.reseeding import is_of_an_evaluation, reseedings
 from torchrepro_lint.rules.base import Rule
+from torchrepro_lint.rules.one_cause import first_for_all
 
 
 class ReseededInLoop(Rule):
@@ -76,6 +79,10 @@ class ReseededInLoop(Rule):
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
+        yield from first_for_all(self._each(program))
+
+    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
+        """The findings, each with its cause: the loop."""
         for again in reseedings(program):
             name = again.seeding.name
             turn = "call of this hook" if again.by_framework else "turn of the loop"
@@ -87,4 +94,4 @@ class ReseededInLoop(Rule):
             repeated = "the framework calls this in each epoch or step" if again.by_framework else "in this loop"
             trace = [Link(again.loop, repeated), *steps, Link(inner, f"seeds: {name}")]
             evaluates = is_of_an_evaluation(program, again) or only_evaluates(program, again.site)
-            yield self.finding(program, again.site, message, trace, seldom_matters=evaluates)
+            yield again.loop, self.finding(program, again.site, message, trace, seldom_matters=evaluates)
