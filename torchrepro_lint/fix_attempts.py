@@ -27,13 +27,15 @@ from torchrepro_lint.toolkit import Toolkit
 
 __all__ = ["Attempts", "Chosen", "Rejection", "why_refused"]
 
-# Of one loader one finding is reported: which rules are silent while another speaks.
+# Of one loader, or of one generator that is not seeded, one finding is reported: which rules are silent beside another.
 _SPOKEN_FOR = {
     "TRL101": ("TRL102", "TRL201"),
     "TRL102": ("TRL201",),
     "TRL106": ("TRL102", "TRL103", "TRL104", "TRL105", "TRL201"),
     "TRL109": ("TRL201",),
+    "TRL502": ("TRL202", "TRL209"),
 }
+_HEARD = {**dict.fromkeys(OF_WORKERS, (NO_GENERATOR,)), "TRL502": _SPOKEN_FOR["TRL502"]}
 _OTHER_ARM = "what the other arm of the `if` makes cannot be fixed, and half of the runs would stay as they are"
 # A finding, and its fix.
 Chosen: TypeAlias = tuple[Finding, Fix]
@@ -314,7 +316,7 @@ class Attempts:
         if left:
             return Rejection("the finding would stay", [one for one in chosen if kind(one[0]) in left])
         # Silent so far beside what is fixed: see `suppression.merged`.
-        heard = {NO_GENERATOR} if any(finding.code in OF_WORKERS for finding, _ in chosen) else set()
+        heard = {code for finding, _ in chosen for code in _HEARD.get(finding.code, ())}
         for finding in after.findings:
             one = kind(finding)
             if after_count[one] > before_count[one] and not after.may_fix(finding) and finding.code not in heard:

@@ -72,7 +72,9 @@ def _reads_weights(ev: Evaluator, value: Value) -> bool:
         return False
     frame = frame_without_callers(ev, function.frame.facts, scope)
     return any(
-        isinstance(one, External) and one.name in _READS_WEIGHTS for call in calls for one in ev.values(call.func, frame)
+        isinstance(one, External) and one.name in _READS_WEIGHTS
+        for call in calls
+        for one in ev.values(call.func, frame)
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
@@ -13,10 +14,13 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.ordering.splits import split_sites
+from torchrepro_lint.program.project_tests import tries_itself_out
 from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.runs_once import runs_once
+from torchrepro_lint.program.running.ways import comes_later, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.process_draws import process_draws
@@ -25,12 +29,13 @@ from torchrepro_lint.program.seeds.seeding_places import in_two_arms, is_of_obje
 from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
 from torchrepro_lint.program.switches.dead_switches import dropped_in
 from torchrepro_lint.program.switches.intent import Evidence
+from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["PartialSeeding", "partial_seedings"]
+__all__ = ["PartialSeeding", "is_said_of_the_program", "is_set_by_an_import", "partial_seedings"]
 
 _OTHERS = frozenset({"tensorflow"})
 _SEEDED = _OTHERS.union(MAIN_RNGS, {"torch-cuda", "torch-device"})
@@ -43,7 +48,7 @@ class PartialSeeding:
     `other_arm`: the call that seeds torch where the block, which is for a GPU, does not run. `comes_late`: some draw
     comes before the block, so that a seed beside it would not reach that. `is_of_its_function`: the function around
     the block draws from what it seeds, and nothing that is missing is drawn while it runs. `is_inside_the_run`: some
-    of it is not drawn for an evaluation alone.
+    of it is not drawn for an evaluation alone. `programs` are the files in which the programs start.
     """
 
     block: Evidence
@@ -52,15 +57,50 @@ class PartialSeeding:
     comes_late: bool = False
     is_of_its_function: bool = False
     is_inside_the_run: bool = True
+    programs: frozenset[Path] = frozenset()
 
 
 def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     """One for each seeding block, in the order of files and text; what several programs draw is joined."""
+    found = {one.block.site: one for one in _all_of_them(program)}
+    for site in program.asked_in_order(found, lambda site: _sites_of(one[1:] for one in found[site].missing)):
+        yield found[site]
+
+
+def is_said_of_the_program(program: Program, frame: Frame, call: tree.Call, rng: str) -> bool:
+    """Whether TRL502 says of all programs that run a call that they do not seed `rng`, from which it draws, although
+    they seed another one before: what the call lacks is part of that.
+    """
+    entries = program.programs_of(frame) & {entry.path for entry in entry_points(program)}
+    places = ways(program.ev, frame.facts, frame.scope, call.site)
+    said = (
+        one.programs
+        for one in _all_of_them(program)
+        if one.is_inside_the_run
+        and any(missing == rng for missing, _, _ in one.missing)
+        and not is_set_by_an_import(program, one.block)
+        and not comes_later(places, ways_of(program, one.block))
+    )
+    return bool(entries) and entries <= frozenset().union(*said)
+
+
+def is_set_by_an_import(program: Program, block: Evidence) -> bool:
+    """Whether a module sets a seed where it is imported, and is no program but for trying itself out."""
+    frame = block.frame
+    return frame.scope is frame.facts.scope and tries_itself_out(program, frame.facts.path)
+
+
+def _all_of_them(program: Program) -> Sequence[PartialSeeding]:
+    return program.once("partial seedings", lambda: tuple(_partial_seedings(program)))
+
+
+def _partial_seedings(program: Program) -> Iterator[PartialSeeding]:
     found: dict[Site, tuple[Evidence, dict[str, tuple[Effect, tuple[Link, ...]]]]] = {}
     other_arms: dict[Site, Evidence] = {}
     late: set[Site] = set()
     within: set[Site] = set()
     inside: set[Site] = set()
+    programs: dict[Site, set[Path]] = {}
     for run in asked_entry_runs(program):
         blocks = [one for one in run.seedings if one.seeds & _SEEDED and is_for_the_run(program, one)]
         if not blocks or run.may_be_seeded_elsewhere:
@@ -103,6 +143,7 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if not draws:
             continue
         _, known = found.setdefault(block.site, (block, {}))
+        programs.setdefault(block.site, set()).add(run.entry.path)
         for rng, draw in draws.items():
             known.setdefault(rng, draw)
         if _comes_late(run, block, [draw.event for draw, _ in draws.values()]):
@@ -112,10 +153,16 @@ def partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if _is_of_its_function(program, run, block, draws.values()):
             within.add(block.site)
 
-    for site in program.asked_in_order(found, lambda site: _sites_of(found[site][1].values())):
-        block, missing_draws = found[site]
-        missing_here = tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws)
-        yield PartialSeeding(block, missing_here, other_arms.get(site), site in late, site in within, site in inside)
+    for site, (block, missing_draws) in found.items():
+        yield PartialSeeding(
+            block,
+            tuple((rng, *missing_draws[rng]) for rng in MAIN_RNGS if rng in missing_draws),
+            other_arms.get(site),
+            comes_late=site in late,
+            is_of_its_function=site in within,
+            is_inside_the_run=site in inside,
+            programs=frozenset(programs[site]),
+        )
 
 
 def _is_dropped(program: Program, frame: Frame | None, rng: str) -> bool:

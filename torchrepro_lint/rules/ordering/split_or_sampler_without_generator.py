@@ -72,6 +72,8 @@ Not reported
       different seeds: two runs with one seed get the same parts and the same order. What else is drawn in the program
       still moves them: reported in the `strict` profile only. So are permutations that are drawn again in a loop or in
       a function that trains, for which they are an order and no split.
+    - Splits and samplers in programs of which TRL502 says that they do not seed torch: that is one finding, whose fix
+      seeds these as well. Reported in the `strict` profile only.
     - Further splits of a function for which no fix can be written: the trace of the first names them, and the `strict`
       profile reports each. So does it alone with samplers for which none can be written, as where a function makes
       them again in one training, torch may not be seeded before, or the project supports a torch without generators.
@@ -106,6 +108,7 @@ from torchrepro_lint.program.ordering.samplers import (
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
 from torchrepro_lint.program.workers.global_draws import serves_an_evaluation
 from torchrepro_lint.program.workers.managers import sets_order_of
 from torchrepro_lint.rules.base import Rule
@@ -160,6 +163,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
             seldom = seldom or (is_unfixed and is_of_its_package(program, call.facts.path))
             seldom = seldom or (not leaks and not is_surely_unseeded(program, call))
             seldom = seldom or (one.kind == "permutation" and is_drawn_again(program, call))
+            seldom = seldom or (not leaks and is_said_of_the_program(program, call.frame, call.call, "torch"))
             found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
             yield (call.facts.path, id(call.scope), one.kind, leaks) if fix is None else None, found
 

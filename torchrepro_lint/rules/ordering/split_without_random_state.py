@@ -42,6 +42,8 @@ Not reported
     - Programs that seed NumPy's global generator before the split, or call a helper of an unknown library whose name
       says that it seeds. These are reported in the `strict` profile, since another draw before the split still changes
       it.
+    - Programs of which TRL502 says that they do not seed NumPy's generator: that is one finding, whose fix seeds the
+      split as well. Reported in the `strict` profile only.
     - `sample(frac=1)` of a table that is not split afterwards, and likewise `table = table.sample(..)`.
     - Programs that do not show that they want to repeat, tests, and code for other programs (a package that the project
       builds, copied code) that none in sight asks for: reported in the `strict` profile only.
@@ -65,6 +67,7 @@ from torchrepro_lint.program.ordering.numpy_splits import (
 )
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.lacking import named_without
 
@@ -86,7 +89,8 @@ class SplitWithoutRandomState(Rule):
             trace = [Link(seeding.site, "seeds NumPy's global RNG")] if seeding is not None else []
             fix, declined = _fix(program, one)
             message = _message(one, seeded=seeded)
-            yield self.finding(program, one.call.site, message, trace, fix=fix, declined=declined)
+            said = is_said_of_the_program(program, one.call.frame, one.call.call, "numpy")
+            yield self.finding(program, one.call.site, message, trace, fix=fix, declined=declined, seldom_matters=said)
 
 
 def _fix(program: Program, one: NumpySplit) -> tuple[Fix | None, str | None]:

@@ -118,7 +118,6 @@ from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.project_tests import tries_itself_out
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.chains import branches
@@ -126,7 +125,7 @@ from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.own_generators import OwnGenerator, generator_at_hand, own_generators_in
-from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, partial_seedings
+from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, is_set_by_an_import, partial_seedings
 from torchrepro_lint.program.seeds.process_draws import is_in_a_new_process
 from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
 from torchrepro_lint.program.switches.intent import Evidence
@@ -209,7 +208,7 @@ def _is_of_a_module(program: Program, found: PartialSeeding) -> bool:
     """Whether the one generator that is seeded is so where a module is imported that is no program: `np.random.seed(0)`
     above the class of a transform.
     """
-    if not _is_set_by_an_import(program, found):
+    if not is_set_by_an_import(program, found.block):
         return False
     beside = [one for one in program.evidence_of("seed") if one.site.path == found.block.site.path]
     return len({rng for one in beside for rng in one.seeds} & _WORDS.keys()) == 1
@@ -219,7 +218,7 @@ def _is_beside_seeds_of_importers(program: Program, found: PartialSeeding) -> bo
     """Whether the seed is set where a module is imported, and a file that imports it seeds what is missing there: the
     module would set that as well, before or after.
     """
-    if not _is_set_by_an_import(program, found):
+    if not is_set_by_an_import(program, found.block):
         return False
     importing = program.imports.above(found.block.site.path) - {found.block.site.path}
     missing = {rng for rng, _, _ in found.missing}
@@ -232,11 +231,6 @@ def _is_of_an_imported_file(program: Program, found: PartialSeeding) -> bool:
     """
     frame = found.block.frame
     return frame.scope is frame.facts.scope and program.imports.is_imported(frame.facts.path)
-
-
-def _is_set_by_an_import(program: Program, found: PartialSeeding) -> bool:
-    frame = found.block.frame
-    return frame.scope is frame.facts.scope and tries_itself_out(program, frame.facts.path)
 
 
 def _is_for_draws_below(program: Program, block: Evidence) -> bool:
