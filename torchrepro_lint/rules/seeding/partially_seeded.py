@@ -90,6 +90,8 @@ Not reported
     - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split, or before
       some of the data are chosen (`np.random.choice(..., replace=False)`, `random.sample(names, 50)`): it keeps the
       split or the choice.
+    - A seed that is given back right below its use, or below each call of the function that sets it
+      (`np.random.seed(None)`, `random.seed()`, `torch.seed()`): it is none of the run.
     - A seed under a test whether a file is there (`if not os.path.exists(path)`): it is that of what is kept in the
       file, and runs that find the file seed nothing.
     - Draws that decide nothing of a training: those of a program that only evaluates or shows something, of a function
