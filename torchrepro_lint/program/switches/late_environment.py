@@ -79,7 +79,9 @@ def _late(program: Program, setting: _Setting) -> LateVariable | None:
         files = program.imports.with_imports(program.runs_with(roots | {setting.facts.path}))
         if any(program.project.holds(path, program_words("starts_python")) for path in files):
             return None
-        return LateVariable(setting.name, site, None, _depends_on_hashes(program, files))
+        # Another program may share the file, and never come to the place.
+        running = program.imports.with_imports(program.runs_with(roots))
+        return LateVariable(setting.name, site, None, _depends_on_hashes(program, running))
     started = _cuda_started(program, setting)
     return LateVariable(setting.name, site, Site(setting.facts.path, started)) if started is not None else None
 

@@ -60,7 +60,7 @@ Not reported
     - Helper functions that nothing calls, and tests.
     - `CUBLAS_WORKSPACE_CONFIG`, which is TRL303.
     - `PYTHONHASHSEED` in a program in which nothing is seen to depend on it, neither a `hash` nor the order of a set of
-      strings: reported in the `strict` profile only.
+      strings, be it that another program which imports the same file has one: reported in the `strict` profile only.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
 
 References

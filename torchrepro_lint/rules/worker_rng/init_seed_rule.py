@@ -35,7 +35,15 @@ class InitSeedRule(Rule):
             # A loader with a generator of its own is meant to repeat, whatever else the program says.
             of_control = self.is_about_control and all(loader.lacks("generator") for loader in found.loaders)
             yield self.finding(
-                program, found.seeding.top, message, trace, fix=fix, declined=declined, about_control=of_control
+                program,
+                found.seeding.top,
+                message,
+                trace,
+                fix=fix,
+                declined=declined,
+                about_control=of_control,
+                # A seed does harm where something is drawn with it.
+                seldom_matters=found.fault is Fault.SAME and not found.drawn,
             )
 
 

@@ -72,7 +72,8 @@ Fix safety
 Not reported
     - `torch.initial_seed() % 2**32`, `torch.initial_seed() // 2**32 + worker_id`, and `get_worker_info().seed % 2**32`.
     - Draws of torch or `random` in the worker as a seed.
-    - Loaders whose workers are proven to draw nothing.
+    - Loaders whose workers are proven to draw nothing. Those whose workers are not seen to draw from the generator that
+      is seeded so are reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
