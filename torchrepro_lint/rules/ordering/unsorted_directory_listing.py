@@ -63,8 +63,9 @@ Not reported
     - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
-      (`val_data`), or of the files of all programs that make it (`eval.py`); numbers of what a function extracts
-      features from (`extract_features`), which keeps them with the features: reported in the `strict` profile only.
+      (`val_data`), of the folder that is listed (`os.path.join(root, "test")`), or of the files of all programs that
+      make it (`eval.py`); numbers of what a function extracts features from (`extract_features`), which keeps them with
+      the features: reported in the `strict` profile only.
     - Further listings of a function that decide the same: the trace of the first names them, its fix sorts all, and
       the `strict` profile reports each.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
@@ -85,6 +86,7 @@ from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.fixes.sort_fix import sort_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
@@ -196,6 +198,7 @@ def _seldom_matters(program: Program, one: Listing) -> bool:
         _is_of_an_evaluation(program, one)
         or only_evaluates(program, one.site)
         or _is_called_an_evaluation(program, one)
+        or _is_of_their_folder(program, one)
     )
 
 
@@ -215,6 +218,17 @@ def _is_called_an_evaluation(program: Program, one: Listing) -> bool:
         function_words("says_evaluation").search(name) and not function_words("means_training").search(name)
         for name in names
         if name is not None
+    )
+
+
+def _is_of_their_folder(program: Program, one: Listing) -> bool:
+    """Whether the folder that is listed is, as it is written, one for an evaluation: `os.path.join(root, "test")`."""
+    place = place_of(program.ev, one.site)
+    given = [one.call, *(arg.value for arg in one.call.args)]
+    behind = [place.scope.behind(node) for node in given if isinstance(node, tree.Name)] if place is not None else []
+    folders = [part for node in (*given, *behind) for text in strings_in(node) for part in text.split("/")]
+    return any(map(function_words("says_evaluation").search, folders)) and not any(
+        map(function_words("means_training").search, folders)
     )
 
 
