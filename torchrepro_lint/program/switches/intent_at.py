@@ -209,10 +209,31 @@ def is_chosen_against(program: Program, one: Evidence, word: re.Pattern[str]) ->
 def is_taken_back(program: Program, one: Evidence, effect: str) -> bool:
     """Whether another switch with `effect` surely runs after this one, as far as they can be compared."""
     own = ways_of(program, one)
-    others = _compared(program.evidence_of(effect), one.roots, {one.site.path})
+    others = _compared(program.evidence_of(effect), _roots_of(program, one, own), {one.site.path})
     return others is None or any(
-        other.node is not one.node and is_followed_by(own, ways_of(program, other)) for other in others
+        other.node is not one.node and _surely_follows(program, own, ways_of(program, other)) for other in others
     )
+
+
+def _roots_of(program: Program, one: Evidence, own: tuple[Way, ...]) -> frozenset[Path]:
+    """The modules whose run reaches a switch: what runs when a module is imported, those that import it."""
+    return one.roots | program.imports.above(one.site.path) if _runs_at_the_import(own) else one.roots
+
+
+def _surely_follows(program: Program, first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
+    is_always = all(not waypoint.path for way in second for waypoint in way)
+    return is_followed_by(first, second) or (is_always and _comes_after_the_import(program, first, second))
+
+
+def _comes_after_the_import(program: Program, first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
+    """Whether the first statement runs when its module is imported, and the second one in what runs of a file that
+    imports it: imports stand at the top.
+    """
+    if not _runs_at_the_import(first):
+        return False
+    path = first[0][0].facts.path
+    above = program.imports.above(path) - {path}
+    return bool(second) and all(way[-1].scope.parent is None and way[-1].facts.path in above for way in second)
 
 
 def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: str) -> list[Evidence]:
@@ -220,12 +241,19 @@ def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: 
     take the switch back that is above it, by another with `effect`.
     """
     own = ways_of(program, one)
-    others = _compared(program.evidence_of(effect), one.roots, {one.site.path})
+    others = _compared(program.evidence_of(effect), _roots_of(program, one, own), {one.site.path})
     if others is None:
         return []
     takes_back = [
         ways_of(program, other)
         for other in others
-        if other.node is not one.node and comes_later(own, ways_of(program, other))
+        if other.node is not one.node
+        and (
+            comes_later(own, ways_of(program, other)) or _comes_after_the_import(program, own, ways_of(program, other))
+        )
     ]
     return [shown for shown in intent if not any(runs_with(ways_of(program, shown), ways) for ways in takes_back)]
+
+
+def _runs_at_the_import(found: tuple[Way, ...]) -> bool:
+    return bool(found) and all(len(way) == 1 and way[0].scope.parent is None for way in found)

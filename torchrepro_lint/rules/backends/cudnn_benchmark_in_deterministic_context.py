@@ -59,7 +59,8 @@ Not reported
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
     - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
-      then `if args.deterministic: benchmark = False`).
+      then `if args.deterministic: benchmark = False`); also where a module sets it when it is imported, and the program
+      sets it back below its imports.
     - A switch with an option of its own (`if args.benchmark:`), whose value is not proven.
     - A switch that is set for a region: its value is saved before and given back after (`old = cudnn.benchmark`, ...,
       `cudnn.benchmark = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in `finally`, or
