@@ -16,8 +16,8 @@ CallTable = Literal[
     "seeds_and_gives_none", "makes_generators", "seed_objects", "worker_seed", "worker_info", "makes_records",
     "notable", "distinct_numbers", "same_numbers", "writes_init",
     "writes_init_from_environment", "saves_checkpoint", "loads_checkpoint", "draws_as_its_parts", "command_groups",
-    "starts_afresh", "starts_with_number", "chosen_by_name", "waits", "chooses", "enumerations", "measures", "compiles",
-    "dropout_layers", "makes_environments", "seeds_its_environment", "recomputes", "multiplies",
+    "starts_afresh", "starts_with_number", "chosen_by_name", "makes_what_is_named", "waits", "chooses", "enumerations",
+    "measures", "compiles", "dropout_layers", "makes_environments", "seeds_its_environment", "recomputes", "multiplies",
     "draws_nothing_of_torch",
 ]  # fmt: skip
 

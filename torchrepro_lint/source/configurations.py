@@ -17,6 +17,7 @@ __all__ = [
     "configurations_digest",
     "read_configuration",
     "targets_below",
+    "words_below",
     "yaml_files",
 ]
 
@@ -27,6 +28,7 @@ _MAX_FILES = 2_000
 _MAX_BYTES = 200_000
 #: In a mapping of several lines or of one; what JSON calls so as well.
 _TARGET = re.compile(rb"""(?:_target_|\bclass_path)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)""")
+_CAPITALISED = re.compile(rb"\b[A-Z][A-Za-z0-9_]*\b")
 _MAX_NESTING = 200  # PyYAML looks at all open brackets at each: ten thousand take minutes
 # What PyYAML raises of values that are not what their tags say, such as `!!bool maybe` or an empty `!!float`.
 _FAULTS = (ValueError, LookupError, AttributeError, TypeError, ArithmeticError, RecursionError)
@@ -53,6 +55,12 @@ def targets_below(root: Path) -> frozenset[str]:
     """
     found = (name for path in yaml_files(root) for name in _TARGET.findall(_read(path)))
     return frozenset(name.decode("ascii") for name in found)
+
+
+def words_below(root: Path) -> frozenset[str]:
+    """The words of the YAML files below `root` that begin with a capital letter, as names of classes do."""
+    found = (word for path in yaml_files(root) for word in _CAPITALISED.findall(_read(path)))
+    return frozenset(word.decode("ascii") for word in found)
 
 
 def answer_outside(root: Path, question: str) -> bool | str:

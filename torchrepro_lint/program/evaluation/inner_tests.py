@@ -69,7 +69,9 @@ def _inner_tests(facts: ModuleFacts) -> dict[int, tuple[Asked, ...]]:
 
 
 def _roots(scope: Scope) -> Iterator[tree.Expr]:
-    """Expressions that hold all conditional ones of the scope: what is bound, stored, returned, handed to calls."""
+    """Expressions that hold all conditional ones of the scope: what is bound, stored, returned, handed to calls, and
+    what its branches and loops test.
+    """
     for bindings in scope.bindings.values():
         for binding in bindings:
             if binding.kind in ("assign", "element", "context") and binding.node is not None:
@@ -79,6 +81,9 @@ def _roots(scope: Scope) -> Iterator[tree.Expr]:
     for statement, _ in scope.returns:
         if statement.value is not None:
             yield statement.value
+    for branch in scope.branches.values():
+        if isinstance(branch, (tree.If, tree.While)):
+            yield branch.test
     for call, _ in scope.calls:
         for arg in call.args:
             yield arg.value

@@ -20,8 +20,9 @@ from torchrepro_lint.program.evaluation.values import (
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.evaluation.frames import Frame
 
-__all__ = ["is_registry", "registered"]
+__all__ = ["is_registered", "is_registry", "registered"]
 
 
 def is_registry(value: ExternalObject) -> bool:
@@ -49,6 +50,18 @@ def _registered(ev: Evaluator, registry: ExternalObject) -> Iterator[Value]:
                                 yield ClassValue(statement, frame)
                             else:
                                 yield FunctionValue(statement, frame)
+
+
+def is_registered(ev: Evaluator, statement: tree.ClassDef, frame: Frame) -> bool:
+    """Whether a decorator puts a class into a registry of a library."""
+    found = (value for decorator in statement.decorators for value in ev.values(uncalled(decorator), frame))
+    return any(
+        isinstance(one, MemberOf)
+        and one.attr.startswith("register")
+        and isinstance(one.receiver, ExternalObject)
+        and is_registry(one.receiver)
+        for one in found
+    )
 
 
 def _registers(value: Value, registry: ExternalObject) -> bool:

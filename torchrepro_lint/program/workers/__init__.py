@@ -36,6 +36,7 @@ worker_init.py        what is passed, and what it seeds
 init_walk.py          the walk through one
 init_shape.py         whether it can be called
 init_faults.py        what is wrong with its seeds
+chosen_datasets.py    what the data sets draw of which one is chosen out of sight
 
 What a seed in a worker depends on:
 worker_seed.py        the question

@@ -16,10 +16,8 @@ from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.drawn_items import ignores_the_index
 from torchrepro_lint.program.workers.index_seeds import draws_left
-from torchrepro_lint.program.workers.init_faults import Fault, fault_of
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.measured_loaders import is_only_measured, is_trained_with
-from torchrepro_lint.program.workers.worker_init import init_runs
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
 from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
@@ -33,15 +31,12 @@ __all__ = [
     "first_draw",
     "is_in_an_evaluation",
     "is_of_an_evaluation",
-    "is_seeded_by_init",
     "serves_an_evaluation",
     "shuffles_itself",
     "surely_shuffles",
 ]
 
 _SEEDED_BY_TORCH = ("torch", "python", "numpy")
-#: Faults of a seed in which torch's base seed has no part.
-_OF_OTHER_SEEDS = (Fault.SAME, Fault.REPEATS, Fault.ENTROPY)
 _SAMPLERS = ("sampler", "batch_sampler")
 
 
@@ -227,18 +222,3 @@ def first_draw(program: Program, loader: Loader) -> Effect | None:
 def _seeds_otherwise(program: Program, run: WorkerRun, rng: str) -> bool:
     """Whether the workers seed a generator themselves, and not from the base seed."""
     return seeds_from_the_system(program.ev, run, rng) or seeds_by_the_number(program.ev, run, rng)
-
-
-def is_seeded_by_init(program: Program, loader: Loader, draw: Effect) -> bool:
-    """Whether each worker init function that the loader may have seeds the generators of a draw with what the base seed
-    has no part in: the worker id, a constant, the system.
-    """
-    runs = init_runs(program.ev, loader)
-    if not runs or loader.may_lack("worker_init_fn"):
-        return False
-    old_torch = program.target.admits_below("1.9")
-    return all(
-        any(rng in one.rngs and fault_of(one, old_torch=old_torch) in _OF_OTHER_SEEDS for one in run.seedings)
-        for run in runs
-        for rng in draw.rngs
-    )

@@ -14,17 +14,18 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.tensors import tensor_methods
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Instance, MethodValue, Value
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.workers.chosen_datasets import ChosenDraw, draw_of_a_chosen_dataset
 from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.init_walk import Seeding
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
-from torchrepro_lint.program.workers.workers import WorkerRun, condition_holds
+from torchrepro_lint.program.workers.workers import Effect, WorkerRun, condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Fault", "FaultySeeding", "fault_of", "faulty_seedings"]
+__all__ = ["Fault", "FaultySeeding", "fault_of", "faulty_seedings", "is_seeded_by_init"]
 
 
 class Fault(str, Enum):
@@ -38,18 +39,23 @@ class Fault(str, Enum):
 
 @dataclass(slots=True, eq=False)
 class FaultySeeding:
-    """A seeding statement with a fault, the init function's run that reaches it, and the loaders that suffer."""
+    """A seeding statement with a fault, the init function's run that reaches it, and the loaders that suffer. `chosen`
+    is a draw from what it seeds, of a data set that may be chosen for a loader of which none is known.
+    """
 
     run: InitRun
     seeding: Seeding
     fault: Fault
     drawn: bool
+    chosen: ChosenDraw | None = None
     loaders: list[Loader] = field(default_factory=list)
 
 
 #: By the place of the init function and the fault.
 _Faults = dict[tuple[tuple[str, int], str], FaultySeeding]
 
+#: Faults of a seed in which torch's base seed has no part.
+_OF_OTHER_SEEDS = (Fault.SAME, Fault.REPEATS, Fault.ENTROPY)
 #: Of several statements with one fault, the one that is named.
 _PREFERENCE = ("numpy", "python", "torch")
 
@@ -115,6 +121,11 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
     is_known = _is_followed(program.ev, work) and not work.is_cut
     is_persistent = loader.may_keep_workers
     old_torch = program.target.admits_below("1.9")
+    chosen = None
+    if not any(seeding.rngs & drawn for run in runs for seeding in run.seedings):
+        repeats = (one.rngs for run in runs for one in run.seedings if fault_of(one, old_torch=old_torch) is not None)
+        chosen = draw_of_a_chosen_dataset(program, loader, frozenset().union(*repeats))
+        drawn |= chosen.draw.rngs if chosen is not None else frozenset()
     for run in runs:
         covers = any(seeding.rngs & drawn for seeding in run.seedings)
         for seeding in run.seedings:
@@ -128,7 +139,8 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
             # Where all that workers draw is known, a seed of another generator does no harm beside one that counts.
             if fault is not Fault.RANGE and is_known and not (matters or (drawn and not covers)):
                 continue
-            yield FaultySeeding(run, seeding, fault, matters)
+            shown = chosen if chosen is not None and seeding.rngs & chosen.draw.rngs else None
+            yield FaultySeeding(run, seeding, fault, matters, shown)
 
 
 def _may_draw(work: WorkerRun) -> frozenset[str]:
@@ -169,3 +181,18 @@ def _reads_data(event: Event) -> bool:
 def _data_methods() -> frozenset[str]:
     names = {"astype", *tensor_methods(), *dir(str), *dir(dict), *dir(list)} - {"apply_", "map_", "__call__"}
     return frozenset(name for name in names if not rng_effects(f"torch.Tensor.{name}"))
+
+
+def is_seeded_by_init(program: Program, loader: Loader, draw: Effect) -> bool:
+    """Whether each worker init function that the loader may have seeds the generators of a draw with what the base seed
+    has no part in: the worker id, a constant, the system.
+    """
+    runs = init_runs(program.ev, loader)
+    if not runs or loader.may_lack("worker_init_fn"):
+        return False
+    old_torch = program.target.admits_below("1.9")
+    return all(
+        any(rng in one.rngs and fault_of(one, old_torch=old_torch) in _OF_OTHER_SEEDS for one in run.seedings)
+        for run in runs
+        for rng in draw.rngs
+    )

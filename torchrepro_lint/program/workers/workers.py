@@ -22,7 +22,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Effect", "WorkerRun", "condition_holds", "effects_of", "worker_run"]
+__all__ = ["Effect", "WorkerRun", "condition_holds", "effects_of", "is_for_what_fails", "worker_run"]
 
 
 # A library of an unknown version counts as its newest: only what still holds there is proven; nothing is of another
@@ -72,16 +72,18 @@ class WorkerRun:
         return any(e.effect.kind == "draw" for e in self.effects)
 
 
-def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -> WorkerRun:
-    """Follows the dataset's `__getitem__`, `__getitems__` and `__iter__`, and the collate function.
+def worker_run(
+    ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool], chosen: Values | None = None
+) -> WorkerRun:
+    """Follows the dataset's `__getitem__`, `__getitems__` and `__iter__`, and the collate function. `chosen` are data
+    sets in the place of those that the loader is known to be given.
 
     A dataset that a test has of its own tells nothing of a loader that is none of the tests'; nor does one of a library
     that a test makes, with its transforms.
     """
     walker = Walker(ev)
     found: list[Event] = []
-    dataset = loader.value("dataset")
-    for value in ordered(dataset):
+    for value in ordered(loader.value("dataset") if chosen is None else chosen):
         home = _home_of(value)
         if home is not None and is_test(home) and not is_test(loader.facts.path):
             continue
@@ -89,12 +91,12 @@ def worker_run(ev: Evaluator, loader: Loader, is_test: Callable[[Path], bool]) -
         found += [event.after(head) if head is not None else event for event in walker.fetching(frozenset((value,)))]
     collate = Link(loader.site, "the collate_fn of the loader")
     found += [event.after(collate) for event in walker.calling(loader.value("collate_fn"))]
-    found = [event for event in found if not _is_excluded(ev, loader, event) and not _is_for_what_fails(ev, event)]
+    found = [event for event in found if not _is_excluded(ev, loader, event) and not is_for_what_fails(ev, event)]
     in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))
     return WorkerRun(loader, tuple(in_order), ev.exhausted or ev.lacks)
 
 
-def _is_for_what_fails(ev: Evaluator, event: Event) -> bool:
+def is_for_what_fails(ev: Evaluator, event: Event) -> bool:
     """Whether something is only drawn where an item cannot be read, to take another in its place: in an `except`."""
     if not any(effect.kind == "draw" for effect in rng_effects(event.name)):
         return False

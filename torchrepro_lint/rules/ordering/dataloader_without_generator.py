@@ -161,10 +161,10 @@ from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
     first_draw,
     is_of_an_evaluation,
-    is_seeded_by_init,
     shuffles_itself,
     surely_shuffles,
 )
+from torchrepro_lint.program.workers.init_faults import is_seeded_by_init
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, may_manage_order
 from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded

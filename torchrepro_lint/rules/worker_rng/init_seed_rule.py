@@ -55,8 +55,11 @@ def _seeded(found: FaultySeeding) -> str:
 
 
 def trace_of(found: FaultySeeding, note: str) -> list[Link]:
-    """From the loaders over the init function to the call that seeds."""
+    """From the loaders over the init function to the call that seeds, and a draw that is not seen from the loaders."""
     links = [Link(loader.site, "the loader whose workers call the function") for loader in found.loaders]
+    depth = len(links)
+    if found.chosen is not None:
+        links += found.chosen.links(depth)
     if found.run.site is not None:
-        links.append(Link(found.run.site, f"worker_init_fn: {found.run.name}"))
+        links.append(Link(found.run.site, f"worker_init_fn: {found.run.name}", depth))
     return [*links, *found.seeding.chain, Link(found.seeding.site, note)]

@@ -61,8 +61,11 @@ Since
     base seed, which differs in each epoch.
 
 How it is proven
-    `verify` on torch 2.13: the second epoch delivers the batches of the first. The seed is followed backwards as for
-    TRL103.
+    `verify` on torch 2.13: the second epoch delivers the batches of the first. The seed is followed backwards as
+    for TRL103. Where a configuration, a registry or a caller out of sight gives the data set, those that the
+    project defines stand for it: what the program imports, and, where it finds modules by a text, what no program
+    imports. Where one calls what it is given, classes stand for that which a library's registry or a YAML file of
+    the project names. One data set that draws is enough, and the trace shows its draw.
 
 Fix safety
     Safe if the function does nothing but seed: its body is replaced by the recommended one, and its name and parameters
@@ -75,7 +78,9 @@ Not reported
     - Seeds that depend on an epoch, a step or torch's base seed.
     - Objects with an attribute that is assigned after their creation.
     - Loaders with `persistent_workers=True`, or `num_workers > 0` (the function runs once, and the streams continue).
-    - Generators from which the workers do not draw, as far as their code can be followed.
+    - Generators from which the workers do not draw, as far as their code can be followed, nor do the data sets of the
+      project where one is chosen out of sight. Those of tests, of copied code and of other programs do not count.
+    - Loaders of an evaluation, by their names, where the data set that may be chosen draws in training alone.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
