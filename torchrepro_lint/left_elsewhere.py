@@ -201,6 +201,11 @@ def _why_unsafe(
         for one in left:
             if (one.what == _SPLIT) == is_split and one.location != finding.location and _counts_beside(own, one):
                 return f"another {one.what} ({_said_of(one.location, root)}) keeps torch's global RNG"
+    if finding.code == NO_GENERATOR:
+        path = finding.location.path
+        workers = next((one for one in of_one_kind if one.code in OF_WORKERS and one.location.path == path), None)
+        if workers is not None:
+            return f"no safe fix seeds what the workers of a loader draw ({_said_of(workers.location, root)})"
     for other in of_one_kind:
         # Workers of an evaluation, and what nothing runs, are compared with those of their own file alone.
         is_near = other.left_to_strict is None or other.location.path == finding.location.path

@@ -427,3 +427,49 @@ def test_a_loader_beside_one_that_a_framework_is_handed(other: str, is_safe: boo
     # Without a safe fix the default profile says nothing of an order that repeats.
     found = [one.location.path.name for one in check([root]).findings if one.code == "TRL201"]
     assert found == ["train.py"] * is_safe
+
+
+#: What `__getitem__` of the second data set returns, the torch of the project, the name of its loader, and whether the
+#: first loader still gets a generator.
+WORKERS = {
+    "draws from NumPy before torch 1.9": ("np.random.rand()", "==1.8.0", "valid_loader", False),
+    "draws from NumPy, whose fix is safe": ("np.random.rand()", "==1.8.0", "train_loader", True),
+    "draws from NumPy, and the torch is unknown": ("np.random.rand()", "", "train_loader", False),
+    "draws nothing": ("index", "==1.8.0", "valid_loader", True),
+    "draws what torch >= 1.9 seeds": ("np.random.rand()", ">=1.9", "valid_loader", True),
+}
+
+
+@pytest.mark.parametrize(("drawn", "torch", "name", "is_safe"), WORKERS.values(), ids=WORKERS)
+def test_an_order_beside_workers_of_its_file(drawn: str, torch: str, name: str, is_safe: bool, write) -> None:
+    text = f"""\
+import numpy as np
+import torch
+from torch.utils.data import DataLoader, Dataset
+
+
+class Noisy(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return {drawn}
+
+
+torch.manual_seed(3)
+np.random.seed(3)
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+loader = DataLoader(list(range(8)), shuffle=True)
+{name} = DataLoader(Noisy(), num_workers=2)
+for batch in loader:
+    model(batch[:, None].float()).mean().backward()
+    optimizer.step()
+for batch in {name}:
+    print(model(batch[:, None].float()))
+"""
+    files = {"pyproject.toml": "", "train.py": text}
+    root = write(files | ({"requirements.txt": f"torch{torch}\n"} if torch else {}))
+    assert [one.fix is not None and one.is_fixed_safely for one in check([root]).found if one.code == "TRL201"][:1] == [
+        is_safe
+    ]

@@ -19,8 +19,9 @@ from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, aske
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.running.references import known_places_of_use
 from torchrepro_lint.program.running.runs_once import runs_once
-from torchrepro_lint.program.running.ways import comes_later, ways
+from torchrepro_lint.program.running.ways import MAX_WAYS, comes_later, ways
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.process_draws import process_draws
@@ -131,6 +132,7 @@ def _partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if beside:
             drawn = [draw.event for draw, _ in draws.values()]
             blocks = [one for one in blocks if any(_run_together(program, run, one, event) for event in drawn)]
+        blocks = [one for one in blocks if not _is_called_by_others_alone(run, one)]
         if not blocks:
             continue
         block = _block(run, blocks)
@@ -163,6 +165,17 @@ def _partial_seedings(program: Program) -> Iterator[PartialSeeding]:
             is_inside_the_run=site in inside,
             programs=frozenset(programs[site]),
         )
+
+
+def _is_called_by_others_alone(run: EntryRun, block: Evidence) -> bool:
+    """Whether the function around a seed is called, and all its calls are in sight, but the run comes by none."""
+    scope = block.frame.scope
+    if not isinstance(scope.node, tree.FunctionDef) or scope.parent is None or scope.parent.parent is not None:
+        return False
+    if any(step.kind == "seed" and step.event.site == block.site for step in run.steps):
+        return False
+    uses, are_all = known_places_of_use(run.program.ev, block.frame.facts, scope, MAX_WAYS)
+    return bool(uses) and are_all and all(isinstance(use, tree.Call) for _, _, use in uses)
 
 
 def _is_dropped(program: Program, frame: Frame | None, rng: str) -> bool:

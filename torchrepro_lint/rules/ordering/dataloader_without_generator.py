@@ -70,6 +70,7 @@ Fix safety
       other scripts and functions that nothing calls yet, a loader of an evaluation that surely shuffles, and one that
       accelerate is handed, as several of its releases leave the sampler without a generator. Programs that only
       evaluate, tests and copied code do not, nor what was put aside, unless it is in the same words.
+    - The workers of the loader, or of another one of its file, draw what no safe fix seeds (TRL101, TRL102, TRL109).
     - The author has commented such an argument out: `shuffle=True)  # , generator=g)`.
     - The generators of two loaders under one name would differ in a number.
     - Another function of the file makes a loader in the same words, which no safe fix gives a generator.
@@ -125,7 +126,8 @@ Not reported
       `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
     - Loaders without a safe fix in programs that seed torch, or may do so unseen: two runs have the same order as it
-      is, and few would write a generator by hand for that. They are reported in the `strict` profile only.
+      is, and few would write a generator by hand for that. They are reported in the `strict` profile only. So are those
+      of which TRL502 says that the program does not seed torch.
     - In programs that want to repeat and do not seed torch, loaders for which no fix can be written, as where they are
       made again in one training (in each epoch), a data set keeps them, or the project is a package or supports a torch
       without generators: reported in the `strict` profile only, unless it is only unknown what calls them.
@@ -156,6 +158,7 @@ from torchrepro_lint.program.running.never_read import is_read_nowhere
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
+from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
@@ -242,7 +245,8 @@ class DataLoaderWithoutGenerator(LoaderRule):
             )
             return self.finding(
                 program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom,
-                only_if_fixed_safely=may_be_seeded(program, loader),
+                only_if_fixed_safely=may_be_seeded(program, loader)
+                or is_said_of_the_program(program, loader.frame, loader.call, "torch"),
             )  # fmt: skip
         return None
 
