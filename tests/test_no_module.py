@@ -31,6 +31,7 @@ KINDS = {
     "a value left out": BLANK,
     "the begin of a block": UNFINISHED,
     "tabs and spaces mixed": TABS,
+    "a script of cells": "import torch\n#%%\ntorch.manual_seed(0)\n#%%\nprint(torch.rand(2)\n",
 }
 #: What its author knows, and whoever imports it.
 OLDER = {"Python 2": OLD, "Python 3.6": "import torch\ntorch.rand(2).cuda(async=True)\n"}
@@ -50,6 +51,12 @@ def test_what_nothing_imports_is_only_counted(write, text: str) -> None:
     assert (finding.code, finding.severity) == ("TRL900", Severity.WARNING)
     assert [one.code for one in check([root], {"select": ("TRL900",)}).findings] == ["TRL900"]
     assert check([root], {"ignore": ("TRL900",)}).left == LeftToStrict()
+
+
+def test_a_copy_that_no_file_can_import_is_only_counted(write) -> None:
+    root = _root(write, {"train.bak.py": SLIP, "train.py": "import torch\ntorch.manual_seed(0)\n"})
+    report = check([root])
+    assert (report.findings, report.left) == ((), LeftToStrict(unread=(root / "train.bak.py",)))
 
 
 @pytest.mark.parametrize("text", KINDS.values(), ids=KINDS)

@@ -15,7 +15,7 @@ from torchrepro_lint.internal_errors import files_in_hand, internal_error
 from torchrepro_lint.rule_metadata import RuleMetadata
 from torchrepro_lint.selection import RuleLike, is_ignored, is_left_to_strict, rules_of
 from torchrepro_lint.source.contents import Read
-from torchrepro_lint.source.left_over import has_no_torch, only_defines
+from torchrepro_lint.source.left_over import has_no_torch, is_of_cells, only_defines
 from torchrepro_lint.source.noqa import may_silence
 from torchrepro_lint.source.project import Project
 from torchrepro_lint.source.text import SourceError
@@ -155,12 +155,14 @@ def _unreadable(
     analysis: Analysis, program: ProgramLike, path: Path, where: tuple[int, int, str], files: Set[Path]
 ) -> Finding:
     """The finding for a file that cannot be read, by who relies on it: somebody has named it, one of the `files`
-    imports it, or it is of a package for others, or does more than to define something, and that with torch.
+    imports it, or it is of a package for others, or does more than to define something, and that with torch, as a whole
+    and not by cells, under a name that is not that of a copy (`train.bak.py`).
     """
     is_named, is_imported = path in analysis.named, program.is_imported(path, files)
     data = bytes_of(analysis, path)
     is_relied_on = is_named or is_imported or program.is_offered(path)
-    is_module = is_relied_on or not (only_defines(data) or has_no_torch(data))
+    is_left_over = only_defines(data) or has_no_torch(data) or is_of_cells(data) or "." in path.stem
+    is_module = is_relied_on or not is_left_over
     return UNREADABLE_FILE.finding(path, *where, is_named=is_named, is_imported=is_imported, is_module=is_module)
 
 

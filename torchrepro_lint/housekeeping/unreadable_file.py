@@ -16,6 +16,7 @@ What it does
     - a notebook in a format before Jupyter's;
     - what Python reads and libcst, with which places are found, does not: tabs and spaces mixed, or `(name): int`;
     - what only defines functions and classes;
+    - a script of cells (`# %%`), which an editor runs one by one, and a copy that no file can import (`train.bak.py`);
     - what mentions neither torch nor a library that trains with it.
 
     Of others the run says at its end how many there are, and the `strict` profile reports them.

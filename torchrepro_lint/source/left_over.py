@@ -1,5 +1,5 @@
-"""What a text that cannot be parsed is to the programs around it: it only defines what others would import, or it is of
-another subject than torch.
+"""What a text that cannot be parsed is to the programs around it: it only defines what others would import, it is of
+another subject than torch, or a script of cells that are run one by one.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["has_no_torch", "only_defines"]
+__all__ = ["has_no_torch", "is_of_cells", "only_defines"]
 
 #: A line without indentation that begins a statement which runs: a call, a loop, a branch; not an assignment.
 _RUNS: Final = re.compile(
@@ -16,6 +16,8 @@ _RUNS: Final = re.compile(
 #: A word of torch, or of a library that trains with it.
 _TORCH: Final = re.compile(rb"torch|ightning|monai|fastai|accelerate|transformers|timm|DataLoader")
 _TEXT: Final = re.compile(rb'"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'')
+#: What begins a cell in a script for editors with cells, such as Spyder's and VS Code's.
+_CELL: Final = re.compile(rb"^#[ \t]?%%", re.MULTILINE)
 _DEFINES: Final = re.compile(rb"^(?:class|def|async\s+def)\s+\w", re.MULTILINE)
 
 
@@ -30,3 +32,8 @@ def only_defines(data: bytes) -> bool:
 def has_no_torch(data: bytes) -> bool:
     """Whether the bytes of a file mention neither torch nor a library that trains with it."""
     return _TORCH.search(data) is None
+
+
+def is_of_cells(data: bytes) -> bool:
+    """Whether the bytes of a file are a script of cells (`# %%`), which an editor runs one by one."""
+    return _CELL.search(data) is not None
