@@ -77,7 +77,7 @@ def turns_of(program: Program, way: Way, index: int, loop: tree.For | tree.While
         where = program.ev, waypoint.facts, waypoint.scope, loop
         if goes_through_saved_models(*where):
             return Turns.RUNS
-        if loads_in_calls(*where) and trains_in_turn(program, way, index, loop) is False:
+        if loads_in_calls(*where) and trains_in_turn(program, way, index, loop) is not True:
             return Turns.RUNS
         is_seeded = _seeds_anew(program, way, index, loop)
         if _steps_one_from_before(waypoint.scope, loop):
