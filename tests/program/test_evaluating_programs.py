@@ -53,4 +53,4 @@ def test_what_only_evaluations_make_is_of_the_strict_profile(write, name: str) -
 @pytest.mark.parametrize("name", ["train.py", "main.py", "train_and_evaluate.py", "latest.py"])
 def test_what_a_training_makes_as_well_is_reported(write, name: str) -> None:
     root = write({"torchrepro-lint.toml": "", "shared.py": _SHARED, "eval.py": _PROGRAM, name: _PROGRAM})
-    assert {one.code for one in check([root]).findings} == {"TRL201", "TRL207"}
+    assert {one.code for one in check([root]).found} == {"TRL201", "TRL207"}
