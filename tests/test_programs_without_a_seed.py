@@ -186,8 +186,10 @@ def test_one_loader_has_one_finding(write) -> None:
     assert codes(root) == ["TRL101"]
     assert codes(root, {"extend_select": ("TRL201",)}) == ["TRL101"]
     assert codes(root, {"ignore": ("TRL101",)}) == ["TRL201"]
+    # With an unknown torch, which may seed NumPy in the workers, a generator would be half of a mend.
     (root / "torchrepro-lint.toml").write_text("")
-    assert codes(root) == ["TRL201"]
+    assert codes(root) == []
+    assert codes(root, {"profile": "strict"}) == ["TRL101", "TRL201"]
 
 
 _SPLIT = """\
