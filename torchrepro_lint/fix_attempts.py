@@ -115,9 +115,11 @@ class Attempts:
                     self.rejected.setdefault(self.key(finding), RejectedFix(finding, reason))
         left: dict[Path, list[Finding]] = {}
         fixed: dict[Path, list[Finding]] = {}
-        for finding in report.found:
-            is_fixed = finding not in report.untold and self._is_applicable(report, finding)
-            (fixed if is_fixed else left).setdefault(finding.location.path, []).append(finding)
+        for finding in report.findings:
+            group = fixed if self._is_applicable(report, finding) else left
+            group.setdefault(finding.location.path, []).append(finding)
+        for finding in report.untold:
+            left.setdefault(finding.location.path, []).append(finding)
         both = fixed.keys() & left.keys()
         if both:
             # Imported here: libcst, which it needs, is not loaded where there is nothing to fix.

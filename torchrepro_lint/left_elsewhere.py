@@ -77,7 +77,7 @@ class Checks:
 
 def compared_with(findings: Iterable[Finding]) -> frozenset[str]:
     """The rules of which a finding elsewhere may make a safe fix of these unsafe; none where none may."""
-    safe = frozenset(one.code for one in findings if _is_safe(one))
+    safe = frozenset(one.code for one in findings if one.is_fixed_safely)
     of_loaders = OF_ORDERS | _OF_LOADERS
     return (frozenset() if safe.isdisjoint(of_loaders) else of_loaders) | (safe & _OF_PLACES)
 
@@ -89,7 +89,7 @@ def gives_a_generator(finding: Finding) -> bool:
 
 def without_safe_parts(findings: Iterable[Finding], made_unsafe: Mapping[Hashable, Finding]) -> list[Finding]:
     """The findings, where those of `unsafe_beside_others` have an unsafe fix."""
-    return [made_unsafe.get(_key(one), one) if _is_safe(one) else one for one in findings]
+    return [made_unsafe.get(_key(one), one) if one.is_fixed_safely else one for one in findings]
 
 
 def unsafe_beside_others(
@@ -120,7 +120,7 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
     unknown = [one for each in checks for one in each.workers if one not in silenced]
     in_part = [one for each in checks for one in _in_part(each)]
     found = []
-    for one in filter(_is_safe, findings):
+    for one in (one for one in findings if one.is_fixed_safely):
         reason = _why_unsafe(one, left, drawn.get(one.location), of_one_kind, root)
         other = next((each for each in listed if each != one.location), None) if one.code == _LISTING else None
         if reason is None and other is not None:
@@ -143,7 +143,7 @@ def _in_part(checks: Checks) -> Iterator[tuple[Location, frozenset[str]]]:
     those of which a comment or the settings say that they are to.
     """
     told = [one for one in checks.told if one.code == _LEFT_OUT]
-    mended = [one for one in told if _is_safe(one) and not checks.is_left_to_strict(one)]
+    mended = [one for one in told if one.is_fixed_safely and not checks.is_left_to_strict(one)]
     silenced = {one.location for one in checks.found if one.code == _LEFT_OUT} - {one.location for one in told}
     for at, program in checks.in_part:
         if any(one.path in program.files for one in silenced):
@@ -167,7 +167,7 @@ def _listed(checks: Checks) -> list[Location]:
     edits = {
         edit
         for one in told
-        if one.fix is not None and _is_safe(one) and not checks.is_left_to_strict(one)
+        if one.fix is not None and one.is_fixed_safely and not checks.is_left_to_strict(one)
         for edit in one.fix.edits
     }
     # What one fix sorts besides has a finding of its own, which is left to the strict profile.
@@ -185,12 +185,12 @@ def _is_left_of_its_kind(finding: Finding, *, is_strict: bool) -> bool:
     programs that ask for determinism also one of the strict profile.
     """
     if finding.code in _OF_LOADERS:
-        return is_strict or not _is_safe(finding)
+        return is_strict or not finding.is_fixed_safely
     if finding.code == _SEARCH and finding.left_to_strict:
         return True
     if finding.code == _SWITCH and is_strict:
         return finding.severity is Severity.ERROR
-    return finding.code in _OF_PLACES and not is_strict and not _is_safe(finding)
+    return finding.code in _OF_PLACES and not is_strict and not finding.is_fixed_safely
 
 
 def _why_unsafe(
@@ -217,7 +217,7 @@ def _why_unsafe(
 
 def are_of_one_kind(one: Finding, other: Finding) -> bool:
     """Whether two findings have safe fixes of which the first is to be made with the second alone."""
-    if not (_is_safe(one) and _is_safe(other)):
+    if not (one.is_fixed_safely and other.is_fixed_safely):
         return False
     if gives_a_generator(one) and gives_a_generator(other):
         return _is_of_a_split(one) == _is_of_a_split(other)
@@ -267,9 +267,9 @@ def _left(checks: Checks) -> list[Drawn]:
     mended = {
         one.location
         for one in (*told, *later)
-        if _is_safe(one) and gives_a_generator(one) and not checks.is_left_to_strict(one)
+        if one.is_fixed_safely and gives_a_generator(one) and not checks.is_left_to_strict(one)
     }
-    mended -= {one.location for one in told if one.code in OF_WORKERS and not _is_safe(one)}
+    mended -= {one.location for one in told if one.code in OF_WORKERS and not one.is_fixed_safely}
     silenced = {one.location for one in merged(checks.found) if one.code in OF_ORDERS} - {one.location for one in told}
     left = [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
     known = mended | {one.location for one in checks.drawn}
@@ -289,7 +289,3 @@ def _what(finding: Finding) -> What:
     if finding.code == NO_GENERATOR:
         return "shuffling loader"
     return _SPLIT if _is_of_a_split(finding) else "random sampler"
-
-
-def _is_safe(finding: Finding) -> bool:
-    return finding.fix is not None and finding.fix.applicability is Applicability.SAFE

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from torchrepro_lint.diagnostics import Applicability, Finding, LeftToStrict
+from torchrepro_lint.diagnostics import Finding, LeftToStrict
 from torchrepro_lint.report.texts import Texts
 from torchrepro_lint.selection import is_severe_enough, runs
 from torchrepro_lint.source.discovery import in_order
@@ -57,9 +57,7 @@ class Report:
 
     def may_fix(self, finding: Finding) -> bool:
         """Whether `--fix` fixes the finding, under the settings of its project."""
-        if finding.fix is None:
-            return False
-        return finding.fix.applicability is Applicability.SAFE or finding.location.path in self.unsafe_allowed
+        return finding.is_fixed_safely or (finding.fix is not None and finding.location.path in self.unsafe_allowed)
 
 
 def baselines_of(files: Iterable[Path], projects: Projects) -> list[tuple[Baseline, list[Path]]]:

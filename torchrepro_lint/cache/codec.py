@@ -97,7 +97,7 @@ class _Reader:
             _text(declined) if declined is not None else None,
             (_row(rows[0]), _row(rows[1])) if rows is not None else None,
             tuple(map(self.path, left)) if left is not None else None,
-            _is_true(only_if_fixed),
+            _boolean(only_if_fixed),
         )
 
     def location(self, data: Any) -> Location:
@@ -132,7 +132,7 @@ def _text(data: Any) -> str:
     return data
 
 
-def _is_true(data: Any) -> bool:
+def _boolean(data: Any) -> bool:
     if not isinstance(data, bool):
         raise TypeError("neither true nor false")
     return data

@@ -1,4 +1,4 @@
-"""Findings of one file that have one cause: who reads the first has read them all."""
+"""Findings that have one cause: who reads the first has read them all."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ _MOST_PLACES: Final = 8
 
 
 def first_for_all(findings: Iterable[tuple[Hashable, Finding]]) -> Iterator[Finding]:
-    """The findings, given with what causes them, or None for one that has a cause of its own. Of those with one cause,
-    which are of one file, the default profile reports the first that it would report. Its trace ends with the places of
-    the others, and its fix is made at all of them, where each has one; the `strict` profile reports them all.
+    """The findings, given with what causes them, or None for one that has a cause of its own. Of those with one cause
+    the default profile reports the first that it would report. Its trace ends with the places of the others, and its
+    fix is made at all of them, where each has one; the `strict` profile reports them all.
     """
     found = list(findings)
     groups: dict[Hashable, list[Finding]] = {}

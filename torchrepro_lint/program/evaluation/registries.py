@@ -57,9 +57,9 @@ def is_registered(ev: Evaluator, statement: tree.ClassDef, frame: Frame) -> bool
     found = (value for decorator in statement.decorators for value in ev.values(uncalled(decorator), frame))
     return any(
         isinstance(one, MemberOf)
-        and one.attr.startswith("register")
         and isinstance(one.receiver, ExternalObject)
         and is_registry(one.receiver)
+        and _registers(one, one.receiver)
         for one in found
     )
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.evaluation.frames import Frame
 
 __all__ = ["goes_through_saved_models", "loads_in_calls"]
 
@@ -35,11 +36,7 @@ def goes_through_saved_models(ev: Evaluator, facts: ModuleFacts, scope: Scope, l
     if not loaded or takes_steps(scope, loop.site):
         return False
     frame = frame_without_callers(ev, facts, scope)
-    reads = [
-        call
-        for call in direct
-        if any(isinstance(value, External) and value.name in _READS_WEIGHTS for value in ev.values(call.func, frame))
-    ]
+    reads = [call for call in direct if _reads_a_file(ev, call, frame)]
     made = _bound_in(scope, body)
     given = [arg.value for call in reads for arg in call.args]
     targets = _names([loop.target]) if isinstance(loop, tree.For) else set()
@@ -71,11 +68,12 @@ def _reads_weights(ev: Evaluator, value: Value) -> bool:
     if not any(isinstance(call.func, tree.Attribute) and call.func.attr == "load_state_dict" for call in calls):
         return False
     frame = frame_without_callers(ev, function.frame.facts, scope)
-    return any(
-        isinstance(one, External) and one.name in _READS_WEIGHTS
-        for call in calls
-        for one in ev.values(call.func, frame)
-    )
+    return any(_reads_a_file(ev, call, frame) for call in calls)
+
+
+def _reads_a_file(ev: Evaluator, call: tree.Call, frame: Frame) -> bool:
+    """Whether a call reads weights from a file."""
+    return any(isinstance(one, External) and one.name in _READS_WEIGHTS for one in ev.values(call.func, frame))
 
 
 def _bound_in(scope: Scope, body: tuple[int, str]) -> set[str]:

@@ -168,7 +168,7 @@ def _partial_seedings(program: Program) -> Iterator[PartialSeeding]:
 
 
 def _is_called_by_others_alone(run: EntryRun, block: Evidence) -> bool:
-    """Whether the function around a seed is called, and all its calls are in sight, but the run comes by none."""
+    """Whether the call sites of the function around a seed are all known, and the run reaches none of them."""
     scope = block.frame.scope
     if not isinstance(scope.node, tree.FunctionDef) or scope.parent is None or scope.parent.parent is not None:
         return False

@@ -14,6 +14,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding
 from torchrepro_lint.program.core.backward import Backward
 from torchrepro_lint.program.core.queries import Origin, Query
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.if_tests import tests_around
 from torchrepro_lint.program.switches.wishes import SWITCHED
 from torchrepro_lint.program.word_index import any_word
@@ -145,9 +146,7 @@ def _in_displays(value: tree.Expr | None, key: str) -> Iterator[tree.Expr]:
 
 def _gives_option(call: tree.Call, key: str) -> bool:
     """Whether a call declares an option of the command line that is called so."""
-    func = call.func
-    name = func.attr if isinstance(func, tree.Attribute) else func.id if isinstance(func, tree.Name) else ""
     texts = (node.value for node in sub_expressions(call) if isinstance(node, tree.Const))
-    return name in _GIVES_OPTIONS and any(
+    return called_name(call.func) in _GIVES_OPTIONS and any(
         isinstance(text, str) and text.lstrip("-").replace("-", "_") == key for text in texts
     )

@@ -244,14 +244,8 @@ def not_heeded(program: Program, one: Evidence, intent: list[Evidence], effect: 
     others = _compared(program.evidence_of(effect), _roots_of(program, one, own), {one.site.path})
     if others is None:
         return []
-    takes_back = [
-        ways_of(program, other)
-        for other in others
-        if other.node is not one.node
-        and (
-            comes_later(own, ways_of(program, other)) or _comes_after_the_import(program, own, ways_of(program, other))
-        )
-    ]
+    switches = (ways_of(program, other) for other in others if other.node is not one.node)
+    takes_back = [ways for ways in switches if comes_later(own, ways) or _comes_after_the_import(program, own, ways)]
     return [shown for shown in intent if not any(runs_with(ways_of(program, shown), ways) for ways in takes_back)]
 
 

@@ -9,7 +9,7 @@ such a data set calls what it is given, `for step in self.steps`, the classes st
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -166,15 +166,9 @@ def _datasets(program: Program) -> tuple[ClassValue, ...]:
     """The project's own classes of data sets that say how an item is fetched; tests and copied code have none."""
 
     def find() -> Iterator[ClassValue]:
-        for path in program.project.matching(_NAMES_FETCHING):
-            if program.is_test(path) or is_copied(program, path) or (facts := program.facts(path)) is None:
-                continue
-            frame = program.ev.module_frame(facts)
-            for statement in facts.body:
-                if isinstance(statement, tree.ClassDef):
-                    cls = ClassValue(statement, frame)
-                    if is_instance(program.ev, Instance(cls, None, None), _DATASET):
-                        yield cls
+        for cls in _own_classes(program, program.project.matching(_NAMES_FETCHING)):
+            if is_instance(program.ev, Instance(cls, None, None), _DATASET):
+                yield cls
 
     return program.once("own data sets", lambda: tuple(find()))
 
@@ -244,21 +238,23 @@ def _parts_of_data_sets(program: Program) -> tuple[ClassValue, ...]:
     def find() -> Iterator[ClassValue]:
         program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
         named = words_below(program.root)
-        for path in program.project.files:
-            if program.is_test(path) or is_copied(program, path) or (facts := program.facts(path)) is None:
-                continue
-            frame = program.ev.module_frame(facts)
-            for statement in facts.body:
-                if not isinstance(statement, tree.ClassDef):
-                    continue
-                if statement.name in named or is_registered(program.ev, statement, frame):
-                    cls = ClassValue(statement, frame)
-                    instance = Instance(cls, None, None)
-                    is_module = is_instance(program.ev, instance, _MODULE) is not False
-                    if not is_module and program.ev.attribute(instance, "__call__"):
-                        yield cls
+        for cls in _own_classes(program, program.project.files):
+            if cls.node.name in named or is_registered(program.ev, cls.node, cls.frame):
+                instance = Instance(cls, None, None)
+                is_module = is_instance(program.ev, instance, _MODULE) is not False
+                if not is_module and program.ev.attribute(instance, "__call__"):
+                    yield cls
 
     return program.once("own parts of data sets", lambda: tuple(find()))
+
+
+def _own_classes(program: Program, paths: Iterable[Path]) -> Iterator[ClassValue]:
+    """The classes at the top level of files that are neither tests nor copied code."""
+    for path in paths:
+        if program.is_test(path) or is_copied(program, path) or (facts := program.facts(path)) is None:
+            continue
+        frame = program.ev.module_frame(facts)
+        yield from (ClassValue(one, frame) for one in facts.body if isinstance(one, tree.ClassDef))
 
 
 def _is_for_training(name: str) -> bool:

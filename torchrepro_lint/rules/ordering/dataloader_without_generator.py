@@ -243,10 +243,12 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
                 or (is_open and draw is None)
             )
+            repeats = not seldom and (
+                may_be_seeded(program, loader) or is_said_of_the_program(program, loader.frame, loader.call, "torch")
+            )
             return self.finding(
                 program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom,
-                only_if_fixed_safely=may_be_seeded(program, loader)
-                or is_said_of_the_program(program, loader.frame, loader.call, "torch"),
+                only_if_fixed_safely=repeats,
             )  # fmt: skip
         return None
 
