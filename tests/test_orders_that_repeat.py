@@ -68,7 +68,23 @@ def test_explain_says_why_it_is_not_told(write, capsys: pytest.CaptureFixture[st
     assert "torch is seeded, so the order repeats, and no safe fix mends it" in capsys.readouterr().out
 
 
-def test_what_one_file_breaks_in_another_is_told_by_the_fix_that_is_made_there(write) -> None:
+_ONE_LOADER = "loader = DataLoader(Noisy(), num_workers=2)\nfor batch in loader:\n    print(batch)\n"
+#: A loader for each size: no safe fix gives them generators with numbers of their own.
+_EACH_SIZE = """\
+def make(size):
+    return DataLoader(Noisy(), batch_size=size, num_workers=2)
+
+
+loaders = {size: make(size) for size in (2, 4)}
+for size in loaders:
+    for batch in loaders[size]:
+        print(batch)
+"""
+
+
+@pytest.mark.parametrize(("loaders", "told"), [(_ONE_LOADER, ["TRL201"]), (_EACH_SIZE, [])], ids=["one", "each size"])
+def test_what_one_file_breaks_in_another(write, loaders: str, told: list[str]) -> None:
+    """It is told where a safe fix mends it in that file, as it is told there."""
     data = """\
 import torch
 from torch.utils.data import Dataset
@@ -88,8 +104,8 @@ from torch.utils.data import DataLoader
 from noisy import Noisy
 
 torch.manual_seed(3)
-for batch in DataLoader(Noisy(), num_workers=2):
-    print(batch)
 """
-    root = write({"torchrepro-lint.toml": "", "noisy.py": data, "train.py": train})
-    assert [one.code for one in check([root / "noisy.py"]).elsewhere] == ["TRL201"]
+    root = write({"torchrepro-lint.toml": "", "noisy.py": data, "train.py": train + loaders})
+    assert [one.code for one in check([root / "noisy.py"]).elsewhere] == told
+    strictly = check([root / "noisy.py"], {"profile": "strict"}).elsewhere
+    assert [one.code for one in strictly] == ["TRL201"]

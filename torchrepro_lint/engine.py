@@ -214,7 +214,11 @@ def _report(
                 dependencies.outside.setdefault(project.root, {}).update(program.outside)
                 dependencies.looks.append(program.looks)
             checks.append(_OfProject(project, checked, own, program))
-            elsewhere += [one for one in others if not is_left_to_strict(one, project.settings)]
+            elsewhere += [
+                one
+                for one in others
+                if not (is_left_to_strict(one, project.settings) or is_left_without_safe_fix(one, project.settings))
+            ]
             errors += failed
             unsafe.update(files if project.settings.unsafe_fixes else ())
         if analysis.toolkit.is_own and analysis.only is None and not suppressed_too:
