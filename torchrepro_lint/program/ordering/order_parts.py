@@ -11,7 +11,8 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.ordering import order_calls
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
-from torchrepro_lint.program.ordering.order_pieces import expressions_in, parts_named, says_part, shows
+from torchrepro_lint.program.ordering.order_pieces import parts_named, says_part, shows
+from torchrepro_lint.program.running.blocks import simple_expressions_in
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.statements import own_statements
 
@@ -29,7 +30,7 @@ def through_parts(
     program: Program, carrier: Carrier, loop: tree.For, has_position: _Test, has_element: _Test
 ) -> Iterator[Sink]:
     """The end of a way in a loop where a draw, or the position, decides which part an element goes to."""
-    if len(parts_named(words_in(expressions_in(loop.body)))) < 2 or _is_seeded(loop.body):
+    if len(parts_named(words_in(simple_expressions_in(loop.body)))) < 2 or _is_seeded(loop.body):
         return
     drawn: set[str] = set()
     for statement in own_statements(loop.body):
@@ -55,7 +56,7 @@ def _sends(body: tree.Block, orelse: tree.Block, has_element: _Test) -> bool:
         and not shows(part)
         and any(map(says_part, words_in([part])))
         and any(has_element(arg.value) for arg in part.args)
-        for part in walk(expressions_in((*body, *orelse)))
+        for part in walk(simple_expressions_in((*body, *orelse)))
     ):
         return True
     return bool(_given_parts(body) & _given_parts(orelse))
@@ -79,7 +80,7 @@ def _chooses(value: tree.Expr) -> bool:
 
 def _is_seeded(block: tree.Block) -> bool:
     """Whether each turn seeds, or makes a generator with a seed: what it draws then hangs on the element."""
-    calls = [part for part in walk(expressions_in(block)) if isinstance(part, tree.Call)]
+    calls = [part for part in walk(simple_expressions_in(block)) if isinstance(part, tree.Call)]
     return any(_SEEDS.search(called_name(call.func) or "") and call.args for call in calls)
 
 

@@ -9,12 +9,11 @@ from torchrepro_lint.facts.expressions import dotted_name, walk, words_in
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.ordering.permutations import part_names
-from torchrepro_lint.program.running.bodies import statement_expressions
+from torchrepro_lint.program.running.blocks import simple_expressions_in
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Node, Parents
-from torchrepro_lint.program.running.statements import own_statements
 
-__all__ = ["expressions_in", "go_to_parts", "is_called_a_part", "parts_named", "says_part", "shows"]
+__all__ = ["go_to_parts", "is_called_a_part", "parts_named", "says_part", "shows"]
 
 
 def is_called_a_part(parents: Parents, piece: tree.Subscript) -> bool:
@@ -70,7 +69,9 @@ def _parts_around(parents: Parents, piece: tree.Subscript) -> set[str]:
                     return set()
                 found |= parts_named(words_in([func, *(arg.value for arg in args if arg is not inside)]))
             case tree.For(iter=iterated, body=body) if iterated is inside:
-                calls = (one for one in walk(expressions_in(body)) if isinstance(one, tree.Call) and not shows(one))
+                calls = (
+                    one for one in walk(simple_expressions_in(body)) if isinstance(one, tree.Call) and not shows(one)
+                )
                 found |= parts_named(words_in(calls))
             case tree.With(items=items):
                 return found | parts_named(words_in(context for context, _ in items))
@@ -93,11 +94,3 @@ def says_part(word: str) -> bool:
 def shows(call: tree.Call) -> bool:
     """Whether a call only shows something to a person."""
     return called_name(call.func) in method_words("shows")
-
-
-def expressions_in(block: Iterable[tree.Stmt]) -> Iterator[tree.Expr]:
-    """What the simple statements of a block, and of all blocks inside it, evaluate."""
-    for statement in own_statements(tuple(block)):
-        yield from statement_expressions(statement)
-        if isinstance(statement, tree.Return) and statement.value is not None:
-            yield statement.value

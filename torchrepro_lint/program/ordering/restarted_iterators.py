@@ -11,7 +11,7 @@ from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path, Scope
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering.order_pieces import expressions_in
+from torchrepro_lint.program.running.blocks import simple_expressions_in
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import parents_of
 
@@ -65,7 +65,7 @@ def _runs_in_each_turn(scope: Scope, arms: Path) -> bool:
 
 def _takes_next(block: tree.Block, iterator: str | None) -> bool:
     """Whether a block asks an iterator for its next item."""
-    return any(isinstance(part, tree.Call) and _asks(part, iterator) for part in walk(expressions_in(block)))
+    return any(isinstance(part, tree.Call) and _asks(part, iterator) for part in walk(simple_expressions_in(block)))
 
 
 def _asks(call: tree.Call, iterator: str | None) -> bool:

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.program.running.bodies import statement_expressions
+from torchrepro_lint.program.running.statements import own_statements
 
-__all__ = ["expressions_in", "loops_in"]
+__all__ = ["expressions_in", "loops_in", "simple_expressions_in"]
 
 
 def loops_in(block: tree.Block) -> Iterator[tree.For | tree.While]:
@@ -63,3 +65,11 @@ def expressions_in(block: tree.Block) -> Iterator[tree.Expr]:
             case tree.Match(cases=cases):
                 for case in cases:
                     yield from expressions_in(case.body)
+
+
+def simple_expressions_in(block: tree.Block) -> Iterator[tree.Expr]:
+    """What the simple statements of a block, and of all blocks inside it, evaluate: no tests and iterables."""
+    for statement in own_statements(block):
+        yield from statement_expressions(statement)
+        if isinstance(statement, tree.Return) and statement.value is not None:
+            yield statement.value
