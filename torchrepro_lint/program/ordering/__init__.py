@@ -39,7 +39,7 @@ Where it goes:
 order_flow.py            the walk along the uses; order_carriers.py: what is followed, and how it ends
 order_returns.py         from functions to what calls them
 order_places.py          uses that still have the order; order_datasets.py: those that are the samples of a data set
-order_calls.py           what calls make of it
+order_calls.py           what calls make of it; order_callees.py: what they may run
 order_grown.py           lists, tables and texts that a loop makes longer by a new value; order_texts.py: texts
 order_loops.py           what loops make of it; order_nested.py: several in one another
 order_turns.py           what the turns of a loop name: the element, its position, a counter

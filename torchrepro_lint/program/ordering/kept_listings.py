@@ -26,7 +26,7 @@ from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import External, FunctionValue, MethodValue
 from torchrepro_lint.program.ordering.listings import listing_words, listings_in
-from torchrepro_lint.program.ordering.order_calls import function_of, into_function, names_called
+from torchrepro_lint.program.ordering.order_callees import function_of, into_function, names_called
 from torchrepro_lint.program.ordering.order_carriers import Carrier
 from torchrepro_lint.program.ordering.order_held import item_of
 from torchrepro_lint.program.ordering.order_loops import position_names

@@ -19,7 +19,7 @@ from torchrepro_lint.knowledge.ordering import OrderingTable, ordering_names, or
 from torchrepro_lint.program.core.backward import BackwardSet
 from torchrepro_lint.program.core.queries import Query
 from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.ordering.order_calls import names_called
+from torchrepro_lint.program.ordering.order_callees import names_called
 from torchrepro_lint.program.ordering.order_carriers import Sink, SinkKind
 from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_flow import sink_of_use

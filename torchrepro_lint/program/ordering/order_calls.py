@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,38 +11,26 @@ from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names, ordering_words
-from torchrepro_lint.program.evaluation.attributes import external_bases, find_method
-from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
-    ClassValue,
-    External,
-    ExternalObject,
-    FunctionValue,
-    Instance,
-    MemberOf,
-    MethodValue,
-    Partial,
     Site,
-    Value,
 )
-from torchrepro_lint.program.ordering import order_draws, order_flow, order_loops, order_rows
+from torchrepro_lint.program.ordering import order_draws, order_loops, order_rows
 from torchrepro_lint.program.ordering.order_beside import looks_up_beside
-from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_callees import called, into_function, names_called
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, Step, Stored, sink
 from torchrepro_lint.program.ordering.order_jobs import only_orders_jobs
-from torchrepro_lint.program.ordering.order_places import parameter_uses, scope_around
+from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.ordering.order_texts import joins_text, through_encoder
 from torchrepro_lint.program.ordering.order_ties import is_counter, leaves_ties
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["called", "function_of", "into_function", "names_called", "through_call", "through_method"]
+__all__ = ["through_call", "through_method"]
 
 #: Methods that put their argument, or its elements, into what they are called on.
 _INTO_RECEIVER: Final = frozenset({"append", "insert", "appendleft"})
@@ -55,14 +43,7 @@ _SAME_ELEMENTS: Final = frozenset(
 _OF_DICT: Final = frozenset({"keys", "values", "items", "most_common"})
 
 
-def called(program: Program, carrier: Carrier, call: tree.Call) -> list[Value]:
-    """What the call can call, in a stable order."""
-    scope = scope_around(program, carrier.facts, call)
-    frame = frame_without_callers(program.ev, carrier.facts, scope)
-    return ordered(program.ev.values(call.func, frame))
-
-
-def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg) -> Iterator[Carrier | Sink]:
+def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg) -> Iterator[Step]:
     """From an argument of a call on."""
     word = called_name(call.func) or ""
     if word in ordering_names("order_free", "words") or "sort" in word.lower():
@@ -71,11 +52,11 @@ def through_call(program: Program, carrier: Carrier, call: tree.Call, arg: tree.
         return
     if isinstance(call.func, tree.Attribute) and word in _INTO_RECEIVER | _ELEMENTS_INTO_RECEIVER:
         if word in _ELEMENTS_INTO_RECEIVER or not carrier.is_set:  # a list of sets has an order of its own
-            yield from order_flow.stored(program, carrier.listed(carrier.node), call.func.value)
+            yield Stored(carrier.listed(carrier.node), call.func.value)
         return
     if isinstance(call.func, tree.Attribute) and word == "update":
         if is_counter(program, carrier.facts, scope_around(program, carrier.facts, call), call.func.value):
-            yield from order_flow.stored(program, carrier.as_keys(), call.func.value)
+            yield Stored(carrier.as_keys(), call.func.value)
         return
     if joins_text(call):
         yield carrier.as_text(call)
@@ -121,25 +102,7 @@ def _end(carrier: Carrier, call: tree.Call, arg: tree.Arg, names: set[str]) -> S
     return None
 
 
-def names_called(program: Program, values: Iterable[Value]) -> set[str]:
-    """The names of what may be called, where it is something of a library."""
-    names = {canonical(value.name) for value in values if isinstance(value, External)}
-    names |= {canonical(f"{value.name}.__call__") for value in values if isinstance(value, ExternalObject)}
-    return names | {name for value in values if isinstance(value, MemberOf) for name in _member_names(program, value)}
-
-
-def _member_names(program: Program, member: MemberOf) -> Iterator[str]:
-    """What a method is called: of something outside the project, or of the library's class below an own one."""
-    if isinstance(member.receiver, Instance):
-        bases = external_bases(program.ev, member.receiver.cls)
-        yield from (canonical(f"{base}.{member.attr}") for base in bases)
-        return
-    name = member_name(member)
-    if name is not None:
-        yield name
-
-
-def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Carrier | Sink]:
+def _kept(program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, word: str) -> Iterator[Step]:
     if carrier.rows and word not in _COPIES:
         if order_rows.may_be_columns(carrier):
             return
@@ -176,47 +139,7 @@ def _into_partial(program: Program, carrier: Carrier, call: tree.Call, arg: tree
         yield from into_function(program, carrier, nowhere, arg, value, Site(carrier.facts.path, call.site))
 
 
-def into_function(
-    program: Program, carrier: Carrier, call: tree.Call, arg: tree.Arg, value: Value, at: Site | None = None
-) -> Iterator[Carrier]:
-    """From an argument to the reads of the parameter that gets it, where `value` is a function of the project."""
-    given = 0
-    while isinstance(value, Partial) and len(value.function) == 1:
-        given += len(value.arguments.positional)
-        (value,) = value.function
-    function, bound = function_of(program, value)
-    if function is None or not isinstance(function.node, tree.FunctionDef):
-        return
-    name = receiving_parameter(function.node, call, arg, skipped=given + bound)
-    if name is None:
-        return
-    facts = function.frame.facts
-    at = at or Site(carrier.facts.path, call.site)
-    inside = replace(carrier, entered=(*carrier.entered, (function.node, carrier.facts, call)))
-    for use in parameter_uses(program, facts, function.node, name):
-        yield inside.hop(facts, use, at, f"passes it to {_label(value, function)}()")
-
-
-def _label(value: Value, function: FunctionValue) -> str:
-    return value.name if isinstance(value, ClassValue) else function.name
-
-
-def function_of(program: Program, value: Value) -> tuple[FunctionValue | None, bool]:
-    """The function of the project that runs where a value is called, and whether it gets an object before the rest."""
-    match value:
-        case FunctionValue():
-            return value, False
-        case MethodValue(function=function):
-            return function, True
-        case ClassValue():
-            found = find_method(program.ev, value, "__init__")
-            for init in found[1] if found is not None else ():
-                if isinstance(init, FunctionValue):
-                    return init, True
-    return None, False
-
-
-def through_method(program: Program, carrier: Carrier, above: tree.Attribute, attr: str) -> Iterator[Carrier | Sink]:
+def through_method(program: Program, carrier: Carrier, above: tree.Attribute, attr: str) -> Iterator[Step]:
     """From what a method is called on."""
     call = parents_of(program.ev, carrier.facts).of(above)
     if not isinstance(call, tree.Call) or call.func is not above:

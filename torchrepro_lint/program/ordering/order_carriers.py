@@ -11,7 +11,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.parents import Node
 from torchrepro_lint.program.running.reach import Link
 
-__all__ = ["MAX_HOPS", "Carrier", "Sink", "SinkKind", "sink"]
+__all__ = ["MAX_HOPS", "Carrier", "Reads", "Sink", "SinkKind", "Slice", "Step", "Stored", "Use", "sink"]
 
 #: How often an order is followed from a function to what calls it.
 MAX_HOPS: Final = 4
@@ -100,6 +100,42 @@ class Sink:
     beside: tree.Expr | None = None
     iterated: SetIteration | None = None
     kept_in: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stored:
+    """A target that gets the elements: they go on to its uses."""
+
+    carrier: Carrier
+    target: tree.Expr
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Reads:
+    """An attribute that has the elements, or a property that returns them: they go on to where it is read."""
+
+    carrier: Carrier
+    given: tree.Attribute | tree.FunctionDef
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Use:
+    """A read of an attribute that has the elements, or a call without arguments of a method that returns them."""
+
+    carrier: Carrier
+    read: tree.Attribute | tree.Call
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slice:
+    """A slice of what has the order, which may be a part of a split."""
+
+    carrier: Carrier
+    piece: tree.Subscript
+
+
+#: Where an order goes from an expression: to another one, to its end, or to what order_flow.py follows on from there.
+Step: TypeAlias = Carrier | Sink | Stored | Reads | Use | Slice
 
 
 def sink(carrier: Carrier, kind: SinkKind, at: Node, note: str, *, kept_in: str | None = None) -> Sink:

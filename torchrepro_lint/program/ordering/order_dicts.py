@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Binding, Scope
-from torchrepro_lint.program.ordering import order_flow
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Step, Stored
 from torchrepro_lint.program.ordering.order_places import own_bindings, scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_filled", "through_put", "varied_names"]
@@ -25,16 +24,14 @@ _WITH_DEFAULTS: Final = frozenset({"defaultdict", "Counter"})
 _FILLS: Final = frozenset({"append", "extend", "insert", "add", "update"})
 
 
-def through_filled(
-    program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt
-) -> Iterator[Carrier | Sink]:
+def through_filled(program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt) -> Iterator[Step]:
     """From a statement in a loop that puts a key into a dict that is empty before: `groups[key].append(name)`."""
     yield from through_put(program, carrier, statement, varied_names(loop), loop)
 
 
 def through_put(
     program: Program, carrier: Carrier, statement: tree.Stmt, varied: set[str], at: tree.Stmt
-) -> Iterator[Carrier | Sink]:
+) -> Iterator[Step]:
     """The same for a statement that puts in a key of these names, each time another, into what is empty before `at`."""
     put = _put(statement)
     if put is None:
@@ -45,7 +42,7 @@ def through_put(
     scope = scope_around(program, carrier.facts, at)
     made = [one.node for one in _bindings(scope, owner, at) if one.kind == "assign" and not one.unpack]
     if any(_is_empty(one, by_default=by_default) for one in made):
-        yield from order_flow.stored(program, carrier.as_keys(), owner)
+        yield Stored(carrier.as_keys(), owner)
 
 
 def _put(statement: tree.Stmt) -> tuple[tree.Expr, tree.Expr, bool] | None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.ordering import order_calls
+from torchrepro_lint.program.ordering import order_callees
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import is_named, parents_of
@@ -99,4 +99,4 @@ def _is_shuffled(program: Program, carrier: Carrier, name: tree.Name) -> bool:
 
 def _draws(program: Program, carrier: Carrier, call: tree.Call) -> bool:
     draws = ordering_names("draws_by_position") | ordering_names("torch_permutations") | ordering_names("drawn_numbers")
-    return bool(order_calls.names_called(program, order_calls.called(program, carrier, call)) & draws)
+    return bool(order_callees.names_called(program, order_callees.called(program, carrier, call)) & draws)

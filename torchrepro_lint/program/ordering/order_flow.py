@@ -7,7 +7,7 @@ ends the search. There is a result only if the order decides something.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -21,11 +21,20 @@ from torchrepro_lint.program.ordering import (
     order_lookups,
     order_loops,
     order_mappings,
-    order_nested,
     order_returns,
     order_rows,
 )
-from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_carriers import (
+    MAX_HOPS,
+    Carrier,
+    Reads,
+    Sink,
+    Slice,
+    Step,
+    Stored,
+    Use,
+    sink,
+)
 from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_held import holder_attribute_uses, holder_uses, item_of
 from torchrepro_lint.program.ordering.order_pieces import go_to_parts, is_called_a_part
@@ -45,7 +54,7 @@ from torchrepro_lint.program.running.parents import parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["find_sink", "find_sink_of_target", "sink_of_use", "stored", "through_reads", "through_slice", "through_use"]
+__all__ = ["find_sink", "find_sink_of_target", "sink_of_use"]
 
 MAX_STEPS: Final = 120
 
@@ -69,7 +78,8 @@ def sink_of_use(
     `of_set`: it is the order of a set, so a look-up by position counts as well; `is_set`: what is used is that set.
     """
     carrier = Carrier(facts, use, is_set=is_set)
-    begins = list(through_use(program, carrier, use)) if isinstance(use, (tree.Attribute, tree.Call)) else [carrier]
+    begin = Use(carrier, use) if isinstance(use, (tree.Attribute, tree.Call)) else carrier
+    begins = list(_followed(program, [begin]))
     found = next((one for one in begins if isinstance(one, Sink)), None)
     return found or _follow(program, [one for one in begins if isinstance(one, Carrier)], indexes=of_set)
 
@@ -77,7 +87,7 @@ def sink_of_use(
 def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr) -> Sink | None:
     """The same for the elements that a target of an assignment gets."""
     pending: list[Carrier] = []
-    for found in stored(program, Carrier(facts, target), target):
+    for found in _followed(program, [Stored(Carrier(facts, target), target)]):
         if isinstance(found, Sink):
             return found
         pending.append(found)
@@ -99,7 +109,7 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
             is_cut = True
             continue
         seen.add(carrier.key)
-        for found in _next(program, carrier, indexes):
+        for found in _followed(program, _next(program, carrier, indexes)):
             if not isinstance(found, Sink):
                 before[found] = carrier
                 pending.append(found)
@@ -145,7 +155,23 @@ def _is_given_back(carrier: Carrier, before: Mapping[Carrier, Carrier | None]) -
     return last is not None and len(carrier.entered) < len(last.entered)
 
 
-def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier | Sink]:
+def _followed(program: Program, steps: Iterable[Step]) -> Iterator[Carrier | Sink]:
+    """The expressions and the ends to which some steps lead."""
+    for step in steps:
+        match step:
+            case Carrier() | Sink():
+                yield step
+            case Stored(carrier=carrier, target=target):
+                yield from _followed(program, _stored(program, carrier, target))
+            case Reads(carrier=carrier, given=given):
+                yield from _followed(program, _through_reads(program, carrier, given))
+            case Use(carrier=carrier, read=read):
+                yield from _through_use(program, carrier, read)
+            case Slice(carrier=carrier, piece=piece):
+                yield from _through_slice(program, carrier, piece)
+
+
+def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Step]:
     node = carrier.node
     parents = parents_of(program.ev, carrier.facts)
     above = parents.of(node)
@@ -166,13 +192,13 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from _through_subscript(program, carrier, above, indexes)
         case tree.Assign(targets=targets):
             for target in targets:
-                yield from stored(program, carrier, target)
+                yield Stored(carrier, target)
         case tree.AugAssign(op=op, target=target, value=value) if value is node:
             if op != "-" or not carrier.is_set:  # a set that is taken away from another gives it nothing
-                yield from stored(program, carrier, target)
+                yield Stored(carrier, target)
         case tree.Walrus(target=target):
             yield carrier.to(above)
-            yield from stored(program, carrier, target)
+            yield Stored(carrier, target)
         case tree.Return() | tree.Yield():
             yield from order_returns.to_callers(program, carrier, node)
         case tree.For(iter=iterated) if iterated is node and not order_rows.may_be_columns(carrier):
@@ -183,7 +209,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
             yield from order_rows.through_dict(program, carrier, above)
             yield from order_mappings.through_dict(program, carrier, above)
         case tree.Comprehension(element=element) if element is node and not carrier.is_dict:
-            yield from order_nested.through_element(program, carrier, above)
+            yield from order_mappings.through_element(program, carrier, above)
         case tree.Starred():
             yield carrier.listed(above)
         case tree.Await():
@@ -196,7 +222,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
         case tree.Display(kind="tuple"):
             assigned = parents.target_of(node)
             if assigned is not None:
-                yield from stored(program, carrier, assigned)
+                yield Stored(carrier, assigned)
         case tree.Binary(op="-" | "|" | "&" | "^") if _are_keys(node):
             return  # a set, whose order is its own
         case tree.Binary() if not carrier.rows:
@@ -208,7 +234,7 @@ def _next(program: Program, carrier: Carrier, indexes: bool) -> Iterator[Carrier
         case tree.With(items=items):
             for context, bound in items:
                 if context is node and bound is not None:
-                    yield from stored(program, carrier, bound)
+                    yield Stored(carrier, bound)
 
 
 def _may_give(program: Program, carrier: Carrier, whole: tree.Conditional | tree.Boolean, part: tree.Expr) -> bool:
@@ -217,16 +243,16 @@ def _may_give(program: Program, carrier: Carrier, whole: tree.Conditional | tree
     return any(option is part for option in options_of(program.ev, whole, alone))
 
 
-def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Carrier | Sink]:
+def _stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Step]:
     """From a target that gets the elements to its uses."""
     match item_of(target):
         case tree.Name() as target:
             for use in name_uses(program, carrier.facts, target):
                 yield carrier.to(use)
             for longer in made_longer(program, carrier.facts, target):
-                yield from stored(program, carrier, longer)
+                yield Stored(carrier, longer)
         case tree.Attribute(value=tree.Name()) as target:
-            yield from through_reads(program, carrier, target)
+            yield Reads(carrier, target)
         case tree.Subscript(value=tree.Name() as owner, index=key):
             for use in holder_uses(program, carrier.facts, owner):
                 yield from order_mappings.taken_out(program, carrier, use, key)
@@ -236,15 +262,13 @@ def stored(program: Program, carrier: Carrier, target: tree.Expr) -> Iterator[Ca
                 yield from order_mappings.taken_out(program, replace(carrier, facts=facts), read, key)
 
 
-def through_reads(
-    program: Program, carrier: Carrier, given: tree.Attribute | tree.FunctionDef
-) -> Iterator[Carrier | Sink]:
+def _through_reads(program: Program, carrier: Carrier, given: tree.Attribute | tree.FunctionDef) -> Iterator[Step]:
     """From an attribute that has the elements, or a property that returns them, to where it is read."""
     for facts, read in attribute_uses(program, carrier.facts, given):
-        yield from through_use(program, replace(carrier, facts=facts, numbered=False), read)
+        yield Use(replace(carrier, facts=facts, numbered=False), read)
 
 
-def through_use(program: Program, carrier: Carrier, read: tree.Attribute | tree.Call) -> Iterator[Carrier | Sink]:
+def _through_use(program: Program, carrier: Carrier, read: tree.Attribute | tree.Call) -> Iterator[Carrier | Sink]:
     """From what an object holds, or what a method without arguments returns, where it is read."""
     there = carrier.to(read)
     decides = decides_samples(program, carrier.facts, read) or order_iterators.reads_for_stream(program, there)
@@ -255,9 +279,7 @@ def through_use(program: Program, carrier: Carrier, read: tree.Attribute | tree.
     yield there
 
 
-def _through_subscript(
-    program: Program, carrier: Carrier, above: tree.Subscript, indexes: bool
-) -> Iterator[Carrier | Sink]:
+def _through_subscript(program: Program, carrier: Carrier, above: tree.Subscript, indexes: bool) -> Iterator[Step]:
     if isinstance(above.index, (tree.Const, tree.Unary)):
         return
     if isinstance(above.index, tree.Display) and any(isinstance(one, tree.Opaque) for one in above.index.items[:1]):
@@ -268,10 +290,10 @@ def _through_subscript(
         if not carrier.text and not is_target(program, carrier.facts, above):
             yield from order_lookups.through_lookup(program, carrier, above, decides=indexes)
         return
-    yield from through_slice(program, carrier, above)
+    yield Slice(carrier, above)
 
 
-def through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> Iterator[Carrier | Sink]:
+def _through_slice(program: Program, carrier: Carrier, piece: tree.Subscript) -> Iterator[Carrier | Sink]:
     """On from a slice, which may be a part of a split."""
     parents = parents_of(program.ev, carrier.facts)
     above = parents.of(piece)

@@ -9,8 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import FunctionValue, Site
-from torchrepro_lint.program.ordering import order_flow
-from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Step, Stored, sink
 from torchrepro_lint.program.ordering.order_places import name_uses, parameter_uses, scope_around
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.parents import parents_of
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["through_groups"]
 
 
-def through_groups(program: Program, carrier: Carrier, groups: tree.Expr) -> Iterator[Carrier | Sink]:
+def through_groups(program: Program, carrier: Carrier, groups: tree.Expr) -> Iterator[Step]:
     """From the groups of a table to what draws from each of them, and to each as a table."""
     parents = parents_of(program.ev, carrier.facts)
     above = parents.of(groups)
@@ -43,7 +42,7 @@ def through_groups(program: Program, carrier: Carrier, groups: tree.Expr) -> Ite
             if isinstance(call, tree.Call) and called_name(call.func) in ordering_names("order_keeping", "words"):
                 yield from through_groups(program, carrier, call)
         case tree.For(iter=iterated, target=tree.Display(items=(_, tree.Name() as target))) if iterated is groups:
-            yield from order_flow.stored(program, carrier, target)
+            yield Stored(carrier, target)
         case tree.Clause(iter=iterated, target=tree.Display(items=(_, tree.Name(id=name)))) if iterated is groups:
             for use in parents.names.get(name, ()):
                 if (

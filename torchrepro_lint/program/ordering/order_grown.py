@@ -9,19 +9,19 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.ordering import order_calls, order_flow
+from torchrepro_lint.program.ordering import order_callees
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Step, Stored
 from torchrepro_lint.program.ordering.order_places import scope_around
 from torchrepro_lint.program.ordering.order_texts import began_as_text
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_grown"]
 
 
-def through_grown(program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt) -> Iterator[Carrier | Sink]:
+def through_grown(program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt) -> Iterator[Step]:
     """From a statement in a loop that puts more behind what a name or an attribute holds already. What each turn begins
     anew holds nothing of the loop's order.
     """
@@ -31,15 +31,15 @@ def through_grown(program: Program, carrier: Carrier, loop: tree.For, statement:
             if grown is None and _adds_to_itself(value, target) and _began_as_list(program, carrier, loop, target):
                 grown = carrier.listed(value, numbered=False)
             if grown is not None and not _begins_anew(program, carrier, loop, target):
-                yield from order_flow.stored(program, replace(grown, node=carrier.node), target)
+                yield Stored(replace(grown, node=carrier.node), target)
             elif _adds_to_itself(value, target) and _is_growing_text(program, carrier, loop, target):
-                yield from order_flow.stored(program, carrier.as_text(carrier.node), target)
+                yield Stored(carrier.as_text(carrier.node), target)
         case tree.AugAssign(target=target, op="+", value=tree.Call() | tree.Name() | tree.Binary()) if _began_as_list(
             program, carrier, loop, target
         ) and not _begins_anew(program, carrier, loop, target):
-            yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), target)
+            yield Stored(carrier.listed(carrier.node, numbered=False), target)
         case tree.AugAssign(target=target, op="+") if _is_growing_text(program, carrier, loop, target):
-            yield from order_flow.stored(program, carrier.as_text(carrier.node), target)
+            yield Stored(carrier.as_text(carrier.node), target)
 
 
 def _is_growing_text(program: Program, carrier: Carrier, loop: tree.For, target: tree.Expr) -> bool:
@@ -84,7 +84,7 @@ def _grown(program: Program, carrier: Carrier, target: tree.Expr, value: tree.Ex
         case tree.Binary(op="+", left=left, right=tree.Display(kind="list") | tree.Comprehension(kind="list")):
             return carrier.listed(value, numbered=False) if _is_same(left, target) else None
         case tree.Call(args=(first, *rest)) if any(_is_same(part, target) for part in _joined(first)):
-            names = order_calls.names_called(program, order_calls.called(program, carrier, value))
+            names = order_callees.names_called(program, order_callees.called(program, carrier, value))
             if any(not _is_first_axis(arg) for arg in rest if arg.keyword in ("axis", "dim")):
                 return None
             if names & ordering_names("joins_rows"):

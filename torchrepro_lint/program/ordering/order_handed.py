@@ -9,19 +9,17 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering import order_calls, order_dicts, order_flow
+from torchrepro_lint.program.ordering import order_callees, order_dicts
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Step, Stored
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
 __all__ = ["through_handed"]
 
 
-def through_handed(
-    program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt
-) -> Iterator[Carrier | Sink]:
+def through_handed(program: Program, carrier: Carrier, loop: tree.For, statement: tree.Stmt) -> Iterator[Step]:
     """From a statement in a loop that hands each turn's element to a method, to the attributes that this one fills."""
     match statement:
         case tree.ExprStmt(value=tree.Call(args=args) as call) if args:
@@ -30,11 +28,11 @@ def through_handed(
                 yield from _into_attributes(program, carrier, call)
 
 
-def _into_attributes(program: Program, carrier: Carrier, call: tree.Call) -> Iterator[Carrier | Sink]:
+def _into_attributes(program: Program, carrier: Carrier, call: tree.Call) -> Iterator[Step]:
     listed = carrier.listed(carrier.node, numbered=False)
     at = Site(carrier.facts.path, call.site)
-    for value in order_calls.called(program, carrier, call):
-        function, _ = order_calls.function_of(program, value)
+    for value in order_callees.called(program, carrier, call):
+        function, _ = order_callees.function_of(program, value)
         if function is None or not isinstance(function.node, tree.FunctionDef) or function.name == "__init__":
             continue  # an object that each turn makes has lists of its own
         scope = program.ev.function_scope(function)
@@ -50,7 +48,7 @@ def _into_attributes(program: Program, carrier: Carrier, call: tree.Call) -> Ite
                         )
                     )
                 ) if name == own and attr in method_words("list_fills") and f"self.{filled}" not in scope.bindings:
-                    yield from order_flow.stored(program, inside, owner)
+                    yield Stored(inside, owner)
                 case tree.Assign(targets=(tree.Subscript(value=tree.Attribute(value=tree.Name(id=name))),)) if (
                     name == own
                 ):

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.ordering import order_calls, order_draws, order_flow, order_loops
-from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
+from torchrepro_lint.program.ordering import order_callees, order_draws, order_loops
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, Step, Stored, sink
 from torchrepro_lint.program.ordering.order_datasets import is_item_asked_for
 from torchrepro_lint.program.ordering.order_places import is_target, scope_around
 from torchrepro_lint.program.running.callers import called_name
@@ -26,9 +26,7 @@ _RANGES: Final = frozenset({"range", "arange", "trange"})
 _WRAPPERS: Final = frozenset({"tqdm", "track"})
 
 
-def through_lookup(
-    program: Program, carrier: Carrier, lookup: tree.Subscript, *, decides: bool
-) -> Iterator[Carrier | Sink]:
+def through_lookup(program: Program, carrier: Carrier, lookup: tree.Subscript, *, decides: bool) -> Iterator[Step]:
     """From `xs[i]` on, where `xs` has the order.
 
     With `decides` the look-up itself is an end of the way, unless `i` takes every position of something that has the
@@ -68,7 +66,8 @@ def _ranked(program: Program, carrier: Carrier, index: tree.Expr) -> tree.Expr |
     """What is put in order by the positions that `index` gives: `ys` in `np.argsort(ys)`."""
     match index:
         case tree.Call(args=(first, *_)):
-            if order_calls.names_called(program, order_calls.called(program, carrier, index)) & ordering_names("ranks"):
+            names = order_callees.names_called(program, order_callees.called(program, carrier, index))
+            if names & ordering_names("ranks"):
                 return first.value
     return None
 
@@ -138,7 +137,7 @@ def _through_positions(
     lookup: tree.Subscript,
     around: tree.For | tree.Comprehension,
     found: Sink | None,
-) -> Iterator[Carrier | Sink]:
+) -> Iterator[Step]:
     """From a loop that looks up the elements one after the other; its end too where it pairs them with others."""
     assert isinstance(lookup.index, tree.Name)
     position = lookup.index.id
@@ -150,7 +149,7 @@ def _through_positions(
         if isinstance(other, tree.Subscript) and other.index is use:
             if is_target(program, carrier.facts, other):
                 if parents.statement(other) is parents.statement(lookup):
-                    yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), other.value)
+                    yield Stored(carrier.listed(carrier.node, numbered=False), other.value)
             elif found is not None:
                 yield replace(found, beside=other.value)
     elements = _names_of_elements(around, lookup) if isinstance(around, tree.For) else set()

@@ -11,14 +11,13 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
 from torchrepro_lint.program.ordering import (
     order_dicts,
-    order_flow,
     order_grown,
     order_handed,
     order_parts,
     order_returns,
     order_turn_draws,
 )
-from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, Step, Stored, sink
 from torchrepro_lint.program.ordering.order_datasets import prepares_samples
 from torchrepro_lint.program.ordering.order_held import item_of
 from torchrepro_lint.program.ordering.order_places import name_uses
@@ -35,14 +34,14 @@ __all__ = ["counts", "numbering", "position_names", "through_comprehension", "th
 
 def through_comprehension(
     program: Program, carrier: Carrier, comprehension: Node | None, clause: tree.Clause
-) -> Iterator[Carrier | Sink]:
+) -> Iterator[Step]:
     """A list or generator keeps the order; a dict that numbers its elements fixes it."""
     if isinstance(comprehension, tree.Comprehension):
         numbers = position_names(clause.target, clause.iter) if carrier.numbered else set()
         yield from through_turns(program, carrier, comprehension, numbers, names_in(clause.target) - numbers)
 
 
-def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Carrier | Sink]:
+def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator[Step]:
     """What the body of a loop fills in this order: lists, dicts of numbers, what a generator yields."""
     if _takes_one(loop):
         return
@@ -57,7 +56,7 @@ def through_turns(
     numbers: set[str],
     elements: set[str],
     lookup: tree.Subscript | None = None,
-) -> Iterator[Carrier | Sink]:
+) -> Iterator[Step]:
     """From a loop or comprehension whose turns have one element each, in this order.
 
     The element goes by the names `elements`, or is looked up; `numbers` are the names of its position. Turns that
@@ -78,7 +77,7 @@ def through_turns(
             yield carrier.as_keys().to(around)
 
 
-def _through_body(program: Program, carrier: Carrier, loop: tree.For, turns: Turns) -> Iterator[Carrier | Sink]:
+def _through_body(program: Program, carrier: Carrier, loop: tree.For, turns: Turns) -> Iterator[Step]:
     yield from order_parts.through_parts(
         program, carrier, loop, has_position=turns.have_position, has_element=turns.have_element
     )
@@ -89,9 +88,9 @@ def _through_body(program: Program, carrier: Carrier, loop: tree.For, turns: Tur
                 if (turns.have_position(value) or turns.count_up(value)) and turns.have_element(key):
                     yield from numbering(program, carrier, statement)
                 elif turns.have_element(value) and (turns.are_numbered(key) or turns.count_up(key)):
-                    yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
+                    yield Stored(carrier.listed(carrier.node, numbered=False), owner)
             case tree.AugAssign(target=target, op="+", value=tree.Display(kind="list") | tree.Comprehension()):
-                yield from order_flow.stored(program, carrier.listed(carrier.node), target)
+                yield Stored(carrier.listed(carrier.node), target)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)) if (
                 attr in method_words("list_fills")
             ):
@@ -103,7 +102,7 @@ def _through_body(program: Program, carrier: Carrier, loop: tree.For, turns: Tur
                     continue
                 if text not in filled and isinstance(owner, (tree.Name, tree.Attribute, tree.Subscript)):
                     filled.add(text)
-                    yield from order_flow.stored(program, carrier.listed(carrier.node, numbered=False), owner)
+                    yield Stored(carrier.listed(carrier.node, numbered=False), owner)
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(attr="setdefault"), args=(key, number)) as call) if (
                 turns.have_element(key.value) and turns.count_up(number.value)
             ):

@@ -7,16 +7,14 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.ordering import order_flow, order_mappings
-from torchrepro_lint.program.ordering.order_places import name_uses
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Step, Stored
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink
     from torchrepro_lint.program.program import Program
 
-__all__ = ["through_element", "through_values"]
+__all__ = ["joined", "through_values"]
 
 #: Calls that give the pairs of a dict, each with its list as it is.
 _SAME_PAIRS: Final = frozenset({"list", "tuple", "sorted", "reversed"})
@@ -24,33 +22,20 @@ _SAME_PAIRS: Final = frozenset({"list", "tuple", "sorted", "reversed"})
 _JOINS: Final = frozenset({"from_iterable", "concatenate", "hstack"})
 
 
-def through_element(program: Program, carrier: Carrier, around: tree.Comprehension) -> Iterator[Carrier | Sink]:
-    """From the element of a comprehension, `[glob(p) for p in patterns]`, on."""
-    if around.kind == "dict":
-        if around.key is not None:
-            yield from order_mappings.through_held(program, carrier, around, around.key)
-    elif around.kind in ("list", "generator"):
-        yield from _joined(program, carrier, around)
-        target = parents_of(program.ev, carrier.facts).target_of(around)
-        if isinstance(target, tree.Name):
-            for use in name_uses(program, carrier.facts, target):
-                yield from _joined(program, carrier, use)
-
-
-def through_values(program: Program, carrier: Carrier, method: tree.Attribute) -> Iterator[Carrier | Sink]:
+def through_values(program: Program, carrier: Carrier, method: tree.Attribute) -> Iterator[Step]:
     """From a dict of lists on, where its lists are gone through: `lists.values()`, `lists.items()`."""
     parents = parents_of(program.ev, carrier.facts)
     call = parents.of(method)
     if not isinstance(call, tree.Call) or call.func is not method:
         return
     if method.attr == "values":
-        yield from _joined(program, carrier, call)
+        yield from joined(program, carrier, call)
     elif method.attr == "items":
         pairs = _gone_through(parents, call)
         above = parents.of(pairs)
         match above:
             case tree.For(iter=iterated, target=tree.Display(items=(_, tree.Name() as target))) if iterated is pairs:
-                yield from order_flow.stored(program, carrier, target)
+                yield Stored(carrier, target)
             case tree.Clause(iter=iterated, target=tree.Display(items=(_, tree.Name(id=name)))) if iterated is pairs:
                 yield from _inner_clauses(carrier, parents.of(above), name)
 
@@ -65,7 +50,7 @@ def _gone_through(parents: Parents, pairs: tree.Call) -> tree.Call:
     return pairs
 
 
-def _joined(program: Program, carrier: Carrier, lists: tree.Expr) -> Iterator[Carrier | Sink]:
+def joined(program: Program, carrier: Carrier, lists: tree.Expr) -> Iterator[Step]:
     """From a list of lists to the one that is made of them, and to the lists one after the other."""
     parents = parents_of(program.ev, carrier.facts)
     above = parents.of(lists)
@@ -75,7 +60,7 @@ def _joined(program: Program, carrier: Carrier, lists: tree.Expr) -> Iterator[Ca
             if isinstance(call, tree.Call) and _joins(call, above):
                 yield carrier.listed(call, numbered=False)
         case tree.For(iter=iterated, target=tree.Name() as target) if iterated is lists:
-            yield from order_flow.stored(program, carrier, target)
+            yield Stored(carrier, target)
         case tree.Clause(iter=iterated, target=tree.Name(id=name)) if iterated is lists:
             yield from _inner_clauses(carrier, parents.of(above), name)
 

@@ -9,7 +9,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in, walk, words_in
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.rng import rng_effects
-from torchrepro_lint.program.ordering import order_calls
+from torchrepro_lint.program.ordering import order_callees
 from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
 from torchrepro_lint.program.ordering.order_pieces import parts_named, says_part, shows
 from torchrepro_lint.program.running.blocks import simple_expressions_in
@@ -90,6 +90,6 @@ def _draws(program: Program, carrier: Carrier, node: tree.Expr) -> bool:
         effect.kind == "draw" and effect.rng in _GENERATORS
         for part in walk([node])
         if isinstance(part, tree.Call)
-        for name in order_calls.names_called(program, order_calls.called(program, carrier, part))
+        for name in order_callees.names_called(program, order_callees.called(program, carrier, part))
         for effect in rng_effects(name)
     )

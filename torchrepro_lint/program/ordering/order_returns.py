@@ -13,8 +13,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.conditions import may_run
 from torchrepro_lint.program.evaluation.inner_tests import options_of
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.ordering import order_flow
-from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Sink, sink
+from torchrepro_lint.program.ordering.order_carriers import MAX_HOPS, Carrier, Reads, Step, Stored, Use, sink
 from torchrepro_lint.program.ordering.order_datasets import iterates_samples
 from torchrepro_lint.program.ordering.order_places import calls_in_bases, is_property, scope_around
 from torchrepro_lint.program.ordering.permutations import part_names
@@ -31,7 +30,7 @@ __all__ = ["calls_of", "to_callers"]
 MAX_CALLS: Final = 6
 
 
-def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None = None) -> Iterator[Carrier | Sink]:
+def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None = None) -> Iterator[Step]:
     """From what a function returns or yields to its calls; with `place`, as that item of a tuple."""
     parents = parents_of(program.ev, carrier.facts)
     function = parents.function(node)
@@ -41,18 +40,18 @@ def to_callers(program: Program, carrier: Carrier, node: Node, place: int | None
         yield sink(carrier, "samples", node, "gives the samples of a data set")
     if is_property(function):
         if place is None:
-            yield from order_flow.through_reads(program, carrier, function)
+            yield Reads(carrier, function)
         return
     for facts, call, carried in calls_of(program, carrier, function, node):
         there = carried.hop(facts, call, Site(facts.path, call.site), f"gets it from {function.name}()")
         if place is None:
-            yield from order_flow.through_use(program, there, call) if not call.args else (there,)
+            yield Use(there, call) if not call.args else there
             continue
         match parents_of(program.ev, facts).of(call):
             case tree.Assign(targets=(tree.Display(items=items),)) if place < len(items):
                 if _is_slice(node) and part_names(items[place]):
                     yield sink(there, "split", call, "is cut into the parts of a split")
-                yield from order_flow.stored(program, there, items[place])
+                yield Stored(there, items[place])
             case tree.Return():
                 if there.hops < MAX_HOPS:
                     yield from to_callers(program, there, call, place)

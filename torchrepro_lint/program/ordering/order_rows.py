@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_names
-from torchrepro_lint.program.ordering import order_calls, order_flow, order_groups
-from torchrepro_lint.program.ordering.order_carriers import Carrier, Sink, sink
+from torchrepro_lint.program.ordering import order_callees, order_groups
+from torchrepro_lint.program.ordering.order_carriers import Carrier, Slice, Step, sink
 from torchrepro_lint.program.ordering.order_datasets import decides_samples
 from torchrepro_lint.program.ordering.order_places import name_uses
 from torchrepro_lint.program.running.parents import parents_of
@@ -70,7 +70,7 @@ def through_holder(program: Program, carrier: Carrier, holder: tree.Expr, key: t
     arg = parents.of(holder)
     call = parents.of(arg) if isinstance(arg, tree.Arg) else None
     if isinstance(arg, tree.Arg) and isinstance(call, tree.Call) and isinstance(key, tree.Const):
-        names = order_calls.names_called(program, order_calls.called(program, carrier, call))
+        names = order_callees.names_called(program, order_callees.called(program, carrier, call))
         if _is_made(names, call, arg):
             yield replace(carrier.listed(call, numbered=False), rows=True)
         if _is_read(names, call, arg):
@@ -82,7 +82,7 @@ def through_holder(program: Program, carrier: Carrier, holder: tree.Expr, key: t
                     yield found
 
 
-def through_attribute(program: Program, carrier: Carrier, above: tree.Attribute) -> Iterator[Carrier | Sink]:
+def through_attribute(program: Program, carrier: Carrier, above: tree.Attribute) -> Iterator[Step]:
     """From a table to what its methods make of it, and to its rows by position."""
     parents = parents_of(program.ev, carrier.facts)
     outer = parents.of(above)
@@ -103,7 +103,7 @@ def through_attribute(program: Program, carrier: Carrier, above: tree.Attribute)
         yield from _part(program, carrier, outer)
 
 
-def through_item(program: Program, carrier: Carrier, above: tree.Subscript) -> Iterator[Carrier | Sink]:
+def through_item(program: Program, carrier: Carrier, above: tree.Subscript) -> Iterator[Step]:
     """From a table to a column of it, to some columns, and to the rows that a condition or a slice leaves."""
     match above.index:
         case tree.Const(value=str() as name) if carrier.part is not None:
@@ -117,8 +117,8 @@ def through_item(program: Program, carrier: Carrier, above: tree.Subscript) -> I
             yield from _part(program, carrier, above)
 
 
-def _part(program: Program, carrier: Carrier, above: tree.Subscript) -> Iterator[Carrier | Sink]:
+def _part(program: Program, carrier: Carrier, above: tree.Subscript) -> Iterator[Step]:
     """From a slice of the rows, which may be a part of a split."""
     match above.index:
         case tree.Opaque() | tree.Display(kind="tuple", items=(tree.Opaque(), *_)):
-            yield from order_flow.through_slice(program, carrier, above)
+            yield Slice(carrier, above)

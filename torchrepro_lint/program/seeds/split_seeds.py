@@ -14,7 +14,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.ops.tensor_values import is_network
-from torchrepro_lint.program.ordering.order_calls import names_called
+from torchrepro_lint.program.ordering.order_callees import names_called
 from torchrepro_lint.program.ordering.permutations import is_parted, uses_below
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.call_index import called_name
