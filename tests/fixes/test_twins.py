@@ -188,7 +188,7 @@ class Net(torch.nn.Module):
 
 {run}
 """
-RUN = "seed_everything(3)\nprint(random.random(), torch.rand(1))\nconv = torch.nn.Conv2d(1, 1, 3)\nprint(conv(torch.ones(1, 1, 4, 4)))"
+RUN = "seed_everything(3)\nprint(random.random(), torch.rand(1))\nconv = torch.nn.Conv2d(1, 1, 3)\nconv(torch.ones(1, 1, 4, 4)).sum().backward()"
 SETS = ("np.random.seed(seed)", "torch.manual_seed(seed)", "torch.cuda.manual_seed(seed)")
 SWITCHES = ("torch.backends.cudnn.deterministic = True", "torch.backends.cudnn.benchmark = True")
 #: The lines of the helper in another file, what stands below it, and what is fixed beside it.
@@ -240,7 +240,7 @@ def test_what_stands_below_a_helper_has_no_part_in_it(write) -> None:
     """The lines around the switch have 35 % of their words in common, those of the helpers all."""
     lines = "\n    ".join(("torch.manual_seed(seed)", *SWITCHES))
     program = HELPER.format(
-        lines=lines, run="seed_everything(3)\nprint(torch.nn.Conv2d(1, 1, 3)(torch.ones(1, 1, 4, 4)))"
+        lines=lines, run="seed_everything(3)\ntorch.nn.Conv2d(1, 1, 3)(torch.ones(1, 1, 4, 4)).sum().backward()"
     )
     root = write({"pyproject.toml": "", "train.py": program, "other.py": "import torch\n" + BELOW})
     assert [one.code for one in fix([root], write=False).fixed] == ["TRL301"]

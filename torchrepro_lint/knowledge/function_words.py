@@ -123,6 +123,9 @@ NameTable = Literal[
     "holds_arguments",
     "is_a_trial",
     "wishes",
+    "convolves",
+    "trains_networks",
+    "is_a_network",
 ]
 
 

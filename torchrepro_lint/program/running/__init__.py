@@ -39,6 +39,7 @@ entry_path.py         what it draws and seeds, in order
 run_places.py         which places and loaders it reaches
 named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions;
                       unused_methods.py: methods that nothing names
+reached_names.py      the definitions that a program reaches by name from where it starts
 never_read.py         whether what is made gets a name that nothing reads, or an exception is raised below
 worker_names.py       functions that are there for the workers of a loader
 

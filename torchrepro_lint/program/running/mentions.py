@@ -47,6 +47,7 @@ class Mentions:
     modules: set[tuple[str, Path]] = field(default_factory=set)  # that are handed on whole
     own_table: set[str] = field(default_factory=set)  # by whom names of the module are looked up
     anything: set[str] = field(default_factory=set)
+    outside: dict[str, set[str]] = field(default_factory=dict)  # who names what of other packages, by its dotted name
     bound: set[str] = field(default_factory=set)
 
     def note(self, name: str, who: str, definer: Path | None = None) -> None:
@@ -106,6 +107,8 @@ def _note_chain(found: Mentions, imports: _Imports, who: str, dotted: str) -> No
     if any(map(_finds_anything, (first, *further))):
         found.anything.add(who)
     if imports.is_outside(first):
+        named = (".".join((module, *further)) for module in imports.outside[first])
+        found.outside.setdefault(who, set()).update(named)
         return
     for name, definer in imports.meant_by(first):
         found.note(name, who, definer)
@@ -125,7 +128,7 @@ class _Imports:
         self._program = program
         self._facts = facts
         self.modules: dict[str, set[Path]] = {}
-        self._outside: set[str] = set()
+        self.outside: dict[str, set[str]] = {}
         self._names: dict[str, set[tuple[str, Path | None]]] = {}
 
     def note(self, statement: tree.Import) -> None:
@@ -136,14 +139,14 @@ class _Imports:
         if target is not None:
             self.modules.setdefault(bound, set()).add(target)
         else:
-            self._outside.add(bound)
+            self.outside.setdefault(bound, set()).add(statement.module if statement.alias else first)
 
     def note_from(self, statement: tree.ImportFrom) -> None:
         """`from a import b` gives the name `b` to what the module has by that name, or to a module in the package."""
         home = self._program.project.resolve_from(self._facts.path, statement.level, statement.module)
         for name, alias in statement.names:
             if home is None:
-                self._outside.add(alias or name)
+                self.outside.setdefault(alias or name, set()).add(f"{statement.module}.{name}")
                 continue
             self._names.setdefault(alias or name, set()).add((name, self.definer(home, name)))
             module = self.module_in(home, name)
@@ -152,7 +155,7 @@ class _Imports:
 
     def is_outside(self, name: str) -> bool:
         """Whether a name can only stand for something in another package."""
-        return name in self._outside and name not in self.modules and not any(self.meant_by(name))
+        return name in self.outside and name not in self.modules and not any(self.meant_by(name))
 
     def meant_by(self, name: str) -> Iterator[tuple[str, Path | None]]:
         """What a name without a dot can mean: the name of a definition, and the file that contains it, if known."""

@@ -12,6 +12,7 @@ older_torch.py       switches of a torch that lacks an argument
 parents_alone.py     switches of a process that only starts others
 trainers.py          Lightning Trainers that only test
 command_lines.py     frameworks that build and seed the program
+convolutions.py      whether a program trains a network that holds a convolution
 
 Switches that do not do what they seem to:
 dead_switches.py     nothing at all; unread_seeds.py: options

@@ -67,8 +67,12 @@ Not reported
       below the `yield` of a context manager.
     - Code that nothing calls.
     - A process that afterwards only starts others by `torch.multiprocessing.spawn`: they begin with torch's defaults.
-    - Programs that only evaluate or show something, and those with networks in whose files nothing names a
-      convolution, or a network of a library that may have one: reported in the `strict` profile only.
+    - Programs that only evaluate or show something, and those whose code, as far as the program reaches it by name,
+      never computes gradients, or builds no convolution: it stands in a class of another program, under an `if` that
+      no caller satisfies, in `isinstance(layer, nn.Conv2d)`. Transformers for text and recurrent networks have none.
+      Where a network is chosen by a text or out of a table, all that may be chosen count; where no layer is in sight
+      at all, the network is somewhere else, and the switch is reported. The others are reported in the `strict`
+      profile only.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
     - A seed that only the tests set does not count for the code that they test, nor does one that a function draws for
       each sample or each pair of draws.
@@ -86,14 +90,13 @@ from typing import Final
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.program_words import program_words
-from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.seeds.run_seedings import is_of_a_framework
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
+from torchrepro_lint.program.switches.convolutions import may_train_convolutions
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.intent_at import (
     holds_for_all_runs,
@@ -112,14 +115,6 @@ from torchrepro_lint.rules.base import Rule
 #: The context manager that puts the switches back.
 _FLAGS = "torch.backends.cudnn.flags"
 _OPTION: Final = function_words("says_benchmark")
-
-
-def _may_convolve(program: Program, site: Site) -> bool:
-    """Whether the programs that run a place have no network in sight, or their files name a convolution, or a network
-    from outside that may have one.
-    """
-    together = program.imports.any_together
-    return not together(site.path, program_words("has_a_network")) or together(site.path, program_words("convolves"))
 
 
 def _is_for_more_than_one_draw(program: Program, one: Evidence) -> bool:
@@ -183,5 +178,5 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             severity=severity,
             fix=fix,
             declined=declined,
-            seldom_matters=not is_asked or only_evaluates(program, site) or not _may_convolve(program, site),
+            seldom_matters=not is_asked or only_evaluates(program, site) or not may_train_convolutions(program, places),
         )
