@@ -205,7 +205,9 @@ def test_an_internal_error_is_said_beside_the_findings(project: Path, capsys: py
 def test_folders_without_python_files(write, capsys: pytest.CaptureFixture[str]) -> None:
     root = write({"d/x.txt": ""})
     assert run_check(CheckOptions((root / "d",)), KIT) == 0
-    assert capsys.readouterr().err == "warning: no Python files or notebooks under the given paths\n"
+    captured = capsys.readouterr()
+    assert captured.err == "warning: no Python files or notebooks under the given paths\n"
+    assert captured.out == ""
 
 
 def test_a_folder_that_cannot_be_read_is_named_in_every_run(project: Path, capsys, monkeypatch) -> None:

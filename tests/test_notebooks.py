@@ -258,6 +258,9 @@ def test_awaiting_at_the_top_is_no_error_and_can_be_mended(write, capsys) -> Non
     ("text", "said"),
     [
         ('{"cells": torch', "a.ipynb:1:11: TRL900 this file cannot be read: not valid JSON"),
+        ("", "a.ipynb:1:1: TRL900 this file cannot be read: not valid JSON"),
+        ("no words of ours", "a.ipynb:1:1: TRL900 this file cannot be read: not valid JSON"),
+        ('{"a": 1}', "a.ipynb:1:1: TRL900 this file cannot be read: not a notebook: the JSON has no `nbformat`"),
         ('{"nbformat": 5, "worksheets": ["torch"]}', "a.ipynb:1:1: TRL900 this file cannot be read: notebook format 5"),
         (
             notebook(markdown("a"), "import torch", "x = torch.rand(1)\nif x:\ny = 2"),

@@ -47,6 +47,8 @@ def of_interest(
         try:
             data = overlay[path].encode("utf-8", "replace") if path in overlay else read(path)
             wanted = is_wanted(data)
+            if not wanted and path in named and is_notebook(path) and path not in overlay:
+                decode(path, data)  # who names a file that is no notebook is to hear of it
             if wanted and path not in overlay:
                 source = decode(path, data)
                 wanted = is_wanted(source.searched)

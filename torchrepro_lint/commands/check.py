@@ -144,7 +144,8 @@ def print_report(
         shown = once if options.output_format == "full" else report.everything
         reported = ReportInput(shown, texts, colours, report.may_fix, report.errors, rules, left_out)
         print_all(written(options.output_format, reported), stream)
-    if for_people and not options.quiet and not (report.errors and not report.everything):
+    nothing = not report.everything and (bool(report.errors) or not report.files_checked)
+    if for_people and not options.quiet and not nothing:
         print_all(summary(report.everything, report.may_fix, fixed, report.known, left_out, once), stream)
     (stream or sys.stdout).flush()
     if not options.quiet:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from torchrepro_lint.arguments import at_least, file_named, seconds
 from torchrepro_lint.diagnostics import TorchReproLintError
@@ -25,10 +25,20 @@ def split_at_dashes(arguments: list[str]) -> tuple[list[str], list[str] | None]:
     return arguments[:at], arguments[at + 1 :]
 
 
+def no_notebooks(words: Iterable[str]) -> None:
+    """TorchReproLintError where one of the words is a notebook, which Python does not run."""
+    for word in words:
+        if word.endswith(".ipynb"):
+            raise TorchReproLintError(f"{word}: a notebook; convert it first: jupyter nbconvert --to script {word}")
+
+
 def script_words(options: argparse.Namespace) -> list[str]:
     """The script, or `-m` and the module. TorchReproLintError where it is not one."""
     paths = [str(path) for path in options.paths]
     words = ["-m", options.module] if options.module is not None else paths
+    no_notebooks(words)
+    if not words:
+        raise TorchReproLintError("name a script to run, or -m and a module; its arguments follow --")
     if len(words) != (1 if options.module is None else 2) or (options.module is not None and paths):
         raise TorchReproLintError("only one script can be run; its arguments follow --")
     return words

@@ -16,7 +16,8 @@ pytest.importorskip("torch")
     [
         (["none.py"], "none.py: no such file"),
         (["a.py", "b.py"], "only one script can be run"),
-        ([], "only one script can be run"),
+        ([], "name a script to run"),
+        (["a.ipynb"], "a.ipynb: a notebook; convert it first"),
         (["-m", "a", "b.py"], "only one script can be run"),
         (["a.py", "--other-seed", "'--seed"], "--other-seed: No closing quotation"),
         (["a.py", "--perturb", "resume"], "resume needs --resume-first"),

@@ -192,6 +192,7 @@ def test_what_was_printed_is_shown_without_our_own_frames(tmp_path: Path) -> Non
         (["none.py"], "none.py: no such file"),
         (["train.py", "--epochs", "1"], "unrecognized arguments: --epochs 1; arguments for the script follow --"),
         (["train.py", "other.py"], "only one script can be run"),
+        (["train.ipynb"], "train.ipynb: a notebook; convert it first"),
         (["train.py", "--device", "all"], "--device all is for fixtures"),
         (["train.py", "--perturb", "weather"], '"weather" is not a perturbation'),
         (["--perturb", "all", "."], "--perturb is for a script of your own"),
