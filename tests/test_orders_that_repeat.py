@@ -1,4 +1,4 @@
-"""TRL201 where torch is seeded: two runs have one order, so it is told with a safe fix alone."""
+"""TRL201 where torch is seeded: two runs have one order, so it is told where an option is seen to move it."""
 
 from __future__ import annotations
 
@@ -31,13 +31,120 @@ for size in loaders:
         print(batch)
 """
 _SEED, _SWITCH = "torch.manual_seed(3)\n", "torch.use_deterministic_algorithms(True)\n"
+_OPTIONS = """\
+import argparse
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--every", type=int, default=2)
+parser.add_argument("--network", default="one")
+parser.add_argument("--workers", type=int, default=0)
+parser.add_argument("--local-rank", type=int, default=0)
+args = parser.parse_args()
+"""
+_TRAINED = """\
+loader = DataLoader(data, batch_size=4, shuffle=True)
+held_out = DataLoader(data, batch_size=4)
+for epoch in range(3):
+    for (batch,) in loader:
+        print(batch)
+    {test}
+        for (batch,) in held_out:
+            print(batch)
+"""
+_BUILT = """\
+class One(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(1, 1)
+        {part}
+
+
+class Two(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = torch.nn.Linear(1, 2)
+
+
+if {test}:
+    model = One()
+else:
+    model = {other}()
+loader = DataLoader(data, batch_size=4, shuffle=True)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+{seed}
+for (batch,) in loader:
+    optimizer.zero_grad()
+    model.head(batch[:, None]).mean().backward()
+    optimizer.step()
+"""
+_RUNS = """\
+for fold in range(3):
+    {seed}
+    model = torch.nn.Linear(1, 1)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    loader = DataLoader(data, batch_size=4, shuffle=True)
+    for epoch in range(5):
+        for (batch,) in loader:
+            optimizer.zero_grad()
+            loss = model(batch[:, None]).mean()
+            loss.backward()
+            optimizer.step()
+        if loss < 0.1:
+            {leaves}
+"""
+_NOISY = """\
+class Noisy(torch.utils.data.Dataset):
+    def __len__(self):
+        return 64
+
+    def __getitem__(self, index):
+        return {item}
+
+
+for batch in DataLoader(Noisy(), batch_size=4, shuffle=True, num_workers={number}):
+    print(batch)
+"""
+
+
+def _every(test: str) -> dict[str, str]:
+    return {"train.py": _HEAD + _OPTIONS + _SEED + _TRAINED.format(test=test)}
+
+
+def _network(test: str, other: str = "Two", part: str = "pass", seed: str = "") -> dict[str, str]:
+    text = _BUILT.format(test=test, other=other, part=part, seed=seed)
+    return {"train.py": _HEAD + _OPTIONS + _SEED + text}
+
+
+def _runs(leaves: str, seed: str = "pass") -> dict[str, str]:
+    return {"train.py": _HEAD + _SEED + _RUNS.format(leaves=leaves, seed=seed)}
+
+
+def _workers(item: str, number: str) -> dict[str, str]:
+    return {"train.py": _HEAD + _OPTIONS + _SEED + _NOISY.format(item=item, number=number)}
+
+
+_TOLD, _UNTOLD = (["train.py"], []), ([], ["train.py"])
 _PROGRAMS = {
-    "a seed, and a safe fix": ({"train.py": _HEAD + _SEED + _ONE}, ["train.py"], []),
-    "a seed, and no safe fix": ({"train.py": _HEAD + _SEED + _SIZES}, [], ["train.py"]),
-    "no seed, and no safe fix": ({"train.py": _HEAD + _SWITCH + _SIZES}, ["train.py"], []),
-    "a safe fix beside what is left": (
-        {"train.py": _HEAD + _SEED + _ONE, "tune.py": _HEAD + _SEED + _SIZES}, [], ["train.py", "tune.py"],
+    "a seed, and a safe fix": ({"train.py": _HEAD + _SEED + _ONE}, *_UNTOLD),
+    "a seed, and no safe fix": ({"train.py": _HEAD + _SEED + _SIZES}, *_UNTOLD),
+    "no seed, and no safe fix": ({"train.py": _HEAD + _SWITCH + _SIZES}, *_TOLD),
+    "an evaluation that an option counts": (_every("if epoch % args.every == 0:"), *_TOLD),
+    "an evaluation that a number counts": (_every("if epoch % 2 == 0:"), *_UNTOLD),
+    "an evaluation in one process": (_every("if args.local_rank == 0:"), *_UNTOLD),
+    "evaluations that an option counts": (_every("for _ in range(args.every):"), *_TOLD),
+    "a network that an option chooses": (_network('args.network == "one"'), *_TOLD),
+    "a network that a constant chooses": (_network("len(data) == 64"), *_UNTOLD),
+    "one network in both arms": (_network('args.network == "one"', other="One"), *_UNTOLD),
+    "a part of a network": (
+        _network("len(data) == 64", part="self.body = torch.nn.Linear(1, 1) if args.every else None"), *_UNTOLD,
     ),
+    "a seed below the network": (_network('args.network == "one"', seed="torch.manual_seed(4)"), *_UNTOLD),
+    "trainings that end early": (_runs("break"), *_TOLD),
+    "trainings that do not": (_runs("print(loss)"), *_UNTOLD),
+    "trainings with a seed each": (_runs("break", seed="torch.manual_seed(fold)"), *_UNTOLD),
+    "items that draw, and no workers by default": (_workers("torch.rand(1)", "args.workers"), *_TOLD),
+    "items that draw, and two workers": (_workers("torch.rand(1)", "2"), *_UNTOLD),
+    "items that do not draw": (_workers("torch.tensor(index)", "args.workers"), *_UNTOLD),
 }  # fmt: skip
 
 
@@ -50,25 +157,51 @@ def test_what_is_told(files: dict[str, str], told: list[str], untold: list[str],
         assert [one.location.path.name for one in report.findings if one.code == "TRL201"] == told
         assert [one.location.path.name for one in report.untold if one.code == "TRL201"] == untold
     for options in ({"profile": "strict"}, {"extend_select": ("TRL201",)}):
-        assert [one.location.path.name for one in check([root], options).findings] == sorted([*told, *untold])
+        found = [one.location.path.name for one in check([root], options).findings if one.code == "TRL201"]
+        assert found == sorted([*told, *untold])
 
 
-@pytest.mark.parametrize(("files", "told", "untold"), _PROGRAMS.values(), ids=_PROGRAMS)
-def test_after_the_safe_fixes_none_is_told(files: dict[str, str], told: list[str], untold: list[str], write) -> None:
+def test_two_networks_are_told_with_a_safe_fix_alone(write) -> None:
+    files = _network('args.network == "one"')
+    report = check([write({"torchrepro-lint.toml": "target-torch = '<1.7'", **files})])
+    assert [one.code for one in report.findings if one.code == "TRL201"] == []
+
+
+def test_an_order_that_repeats_is_no_half_of_a_mend(write) -> None:
+    """The fix of a loader is safe beside one whose order nothing moves."""
+    files = {**_every("if epoch % args.every == 0:"), "tune.py": _HEAD + _SEED + _SIZES}
     result = fix([write({"torchrepro-lint.toml": "", **files})])
-    is_seeded = all(_SEED in text for text in files.values())
-    assert len(result.fixed) == (len(told) if is_seeded else 0)
-    assert [one.code for one in result.report.findings] == ([] if is_seeded else ["TRL201"])
+    assert [one.location.path.name for one in result.fixed] == ["train.py"]
+    assert [one.code for one in result.report.findings] == []
+
+
+def test_the_finding_says_what_moves_the_order(write) -> None:
+    report = check([write({"torchrepro-lint.toml": "", **_every("if epoch % args.every == 0:")})])
+    (found,) = (one for one in report.findings if one.code == "TRL201")
+    assert found.message.endswith("hangs on `args.every`")
+    assert [step.note for step in found.trace] == [
+        "`args.every` decides whether this runs", "each pass over a loader draws a seed",
+    ]  # fmt: skip
 
 
 def test_explain_says_why_it_is_not_told(write, capsys: pytest.CaptureFixture[str]) -> None:
-    files, _, _ = _PROGRAMS["a safe fix beside what is left"]
-    root = write({"torchrepro-lint.toml": "", **files})
+    root = write({"torchrepro-lint.toml": "", "train.py": _HEAD + _SEED + _ONE})
     explain([f"{root / 'train.py'}:6"])
-    assert "torch is seeded, so the order repeats, and no safe fix mends it" in capsys.readouterr().out
+    assert "torch is seeded, and no option is seen to move the order" in capsys.readouterr().out
 
 
-_ONE_LOADER = "loader = DataLoader(Noisy(), num_workers=2)\nfor batch in loader:\n    print(batch)\n"
+_BY_OPTION = (
+    _OPTIONS
+    + """\
+loader = DataLoader(Noisy(), num_workers=2)
+for epoch in range(args.every):
+    for batch in loader:
+        print(batch)
+    if args.network == "one":
+        for batch in DataLoader([1, 2]):
+            print(batch)
+"""
+)
 #: A loader for each size: no safe fix gives them generators with numbers of their own.
 _EACH_SIZE = """\
 def make(size):
@@ -82,9 +215,11 @@ for size in loaders:
 """
 
 
-@pytest.mark.parametrize(("loaders", "told"), [(_ONE_LOADER, ["TRL201"]), (_EACH_SIZE, [])], ids=["one", "each size"])
+@pytest.mark.parametrize(
+    ("loaders", "told"), [(_BY_OPTION, ["TRL201"]), (_EACH_SIZE, [])], ids=["by an option", "each size"]
+)
 def test_what_one_file_breaks_in_another(write, loaders: str, told: list[str]) -> None:
-    """It is told where a safe fix mends it in that file, as it is told there."""
+    """It is told as it is told there."""
     data = """\
 import torch
 from torch.utils.data import Dataset

@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 __all__ = [
     "Applicability",
@@ -98,6 +99,10 @@ class Fix:
     after: frozenset[Path] = frozenset()
 
 
+#: Why only the strict profile reports a finding about runs that agree as it is.
+Repeats: TypeAlias = Literal["always", "unless chosen"]
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One proven problem.
@@ -110,8 +115,8 @@ class Finding:
     only decides in which order something is evaluated, or it is in a file that is no longer used or no module, as a
     template is, or another finding of the file says the same. None for what every profile reports.
 
-    `only_if_fixed_safely`: only the strict profile reports it as well where a safe fix is not left in the end: two runs
-    agree as it is, and nobody writes a change by hand for that.
+    `repeats`: only the strict profile reports it as well, because two runs agree as it is, whatever is chosen for them;
+    with "unless chosen" other choices may set them apart, and it is reported where a safe fix is left in the end.
     """
 
     code: str
@@ -124,7 +129,7 @@ class Finding:
     fix_declined: str | None = None
     statement_rows: tuple[int, int] | None = None
     left_to_strict: tuple[Path, ...] | None = None
-    only_if_fixed_safely: bool = False
+    repeats: Repeats | None = None
 
     @property
     def is_fixed_safely(self) -> bool:

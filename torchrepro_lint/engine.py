@@ -20,12 +20,12 @@ from torchrepro_lint.project_check import Analysis, CacheChoice, Progress, RunOp
 from torchrepro_lint.regular_files import collected_notices
 from torchrepro_lint.run_report import Report, baselines_of, severe_enough, without_known
 from torchrepro_lint.selection import (
+    is_left_since_it_repeats,
     is_left_to_strict,
-    is_left_without_safe_fix,
     is_severe_enough,
     require_known_rules,
 )
-from torchrepro_lint.settings import SettingsOverride
+from torchrepro_lint.settings import Settings, SettingsOverride
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.noqa import may_silence
@@ -214,11 +214,7 @@ def _report(
                 dependencies.outside.setdefault(project.root, {}).update(program.outside)
                 dependencies.looks.append(program.looks)
             checks.append(_OfProject(project, checked, own, program))
-            elsewhere += [
-                one
-                for one in others
-                if not (is_left_to_strict(one, project.settings) or is_left_without_safe_fix(one, project.settings))
-            ]
+            elsewhere += [one for one in others if not _is_left(one, project.settings)]
             errors += failed
             unsafe.update(files if project.settings.unsafe_fixes else ())
         if analysis.toolkit.is_own and analysis.only is None and not suppressed_too:
@@ -244,13 +240,18 @@ def _report(
     return report, dependencies
 
 
+def _is_left(finding: Finding, settings: Settings) -> bool:
+    """Whether only the strict profile reports a finding."""
+    return is_left_to_strict(finding, settings) or is_left_since_it_repeats(finding, settings)
+
+
 def _told(findings: Sequence[Finding], projects: Projects) -> tuple[tuple[Finding, ...], tuple[Finding, ...]]:
-    """The findings that the settings of their projects ask for, and those that matter only if a safe fix mends them."""
+    """The findings that the settings of their projects ask for, and those about what two runs agree in as it is."""
     told: list[Finding] = []
     untold: list[Finding] = []
     for one in findings:
         settings = projects.of(one.location.path).settings
-        (untold if is_left_without_safe_fix(one, settings) else told).append(one)
+        (untold if is_left_since_it_repeats(one, settings) else told).append(one)
     return tuple(told), tuple(untold)
 
 
@@ -318,13 +319,13 @@ def _checks(
             dependencies.outside.setdefault(project.root, {}).update(second.outside)
             dependencies.looks.append(second.looks)
     # One beside a finding of its file that stays is left, too.
-    by_default = without_safe_halves([each for each in every if not is_left_to_strict(each, settings)])
-    every = [*by_default, *(each for each in every if is_left_to_strict(each, settings))]
+    by_default = without_safe_halves([each for each in every if not _is_left(each, settings)])
+    every = [*by_default, *(each for each in every if _is_left(each, settings))]
     drawn = [each for each in whole.drawn if each.location.path not in apart]
     listed = [each for each in whole.listed if each.path not in apart]
     workers = [each for each in whole.workers if each.path not in apart]
     in_part = [each for each in whole.in_part if each[0].path not in apart]
-    yield Checks(found, every, drawn, listed, workers, in_part, files, lambda each: is_left_to_strict(each, settings))
+    yield Checks(found, every, drawn, listed, workers, in_part, files, lambda each: _is_left(each, settings))
 
 
 def _each_once(findings: Sequence[Finding]) -> list[Finding]:

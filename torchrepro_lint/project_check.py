@@ -178,10 +178,8 @@ def _unfixed(finding: Finding) -> Finding:
     """A finding in a file that is not checked: its fix would be made there."""
     if finding.fix is None:
         return finding
-    # A safe fix counts, though it is not made by this run.
-    only_if = finding.only_if_fixed_safely and not finding.is_fixed_safely
     declined = "this file is not one of those that are checked"
-    return replace(finding, fix=None, fix_declined=declined, only_if_fixed_safely=only_if)
+    return replace(finding, fix=None, fix_declined=declined)
 
 
 def _findings(

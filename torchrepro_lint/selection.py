@@ -28,7 +28,7 @@ __all__ = [
     "is_ignored",
     "is_ignored_in",
     "is_left_to_strict",
-    "is_left_without_safe_fix",
+    "is_left_since_it_repeats",
     "is_selected",
     "is_severe_enough",
     "require_known_rules",
@@ -99,9 +99,10 @@ def is_left_to_strict(finding: Finding, settings: Settings) -> bool:
     return finding.left_to_strict is not None and not _runs_strictly(finding, settings)
 
 
-def is_left_without_safe_fix(finding: Finding, settings: Settings) -> bool:
-    """Whether `settings` leave out a finding that matters only as long as a safe fix mends it, and none does."""
-    return finding.only_if_fixed_safely and not finding.is_fixed_safely and not _runs_strictly(finding, settings)
+def is_left_since_it_repeats(finding: Finding, settings: Settings) -> bool:
+    """Whether `settings` leave out a finding about what two runs agree in as it is."""
+    is_mended = finding.repeats == "unless chosen" and finding.is_fixed_safely
+    return finding.repeats is not None and not is_mended and not _runs_strictly(finding, settings)
 
 
 def _runs_strictly(rule: Named, settings: Settings) -> bool:

@@ -642,9 +642,20 @@ def test_a_loader_of_a_program_that_restores_the_state(restored: str, is_safe: b
     assert _safe(found, "TRL201") == ["train.py"] * is_safe
 
 
+#: Settings that ask for an order that repeats as it is, too.
+ASKED = "[tool.torchrepro-lint]\nextend-select = ['TRL201']"
 ONE_ORDER = f"""{HEAD}
 loader = DataLoader(data, batch_size=4, shuffle=True)
 {TRAINS}"""
+#: The same, and an option says how often an evaluation draws from the generator of the order.
+MOVED_ORDER = f"""\
+import os
+
+{ONE_ORDER}
+    if os.environ["EVALUATES"]:
+        for (batch,) in DataLoader(data):
+            print(batch)
+"""
 OF_CROPS = """\
 import torch
 from torch.utils.data import DataLoader, RandomSampler, Subset, TensorDataset
@@ -701,7 +712,9 @@ def _with_crops(row: tuple[str, str, str, str, str, int]) -> dict[str, str]:
     name, made, parameters, seed, step, _ = row
     call = "" if parameters else "run()"
     other = OF_CROPS.format(made=made, parameters=parameters, seed=seed, step=step, call=call)
-    return {"pyproject.toml": "", "train.py": ONE_ORDER, name: other}
+    if name == "evaluate.py":  # whose settings do not ask for its own order
+        return {"pyproject.toml": "", "train.py": MOVED_ORDER, name: other}
+    return {"pyproject.toml": ASKED, "train.py": ONE_ORDER, name: other}
 
 
 @pytest.mark.parametrize("row", ELSEWHERE.values(), ids=ELSEWHERE)
@@ -853,5 +866,11 @@ def test_a_loader_of_a_module_that_is_a_program_as_well(step: str, is_safe: bool
     call = 'if __name__ == "__main__":\n    run()'
     made = "DataLoader(crops, 8, True)"
     module = OF_CROPS.format(made=made, parameters="", seed="", step=step, call=call)
-    root = write({"pyproject.toml": "", "train.py": f"from crops import model\n{ONE_ORDER}", "crops.py": module})
+    root = write(
+        {
+            "pyproject.toml": "" if is_safe else ASKED,
+            "train.py": f"from crops import model\n{MOVED_ORDER}",
+            "crops.py": module,
+        }
+    )
     assert _safe(_found(root), "TRL201") == ["train.py"] * is_safe

@@ -203,9 +203,23 @@ SHUFFLED = f"{HEAD}for batch in DataLoader(data, batch_size=2, shuffle=True):\n 
 IN_OTHER_WORDS = f"{HEAD}rows = data\nfor batch in DataLoader(list(rows), 7, True):\n    print(batch)\n"
 
 
+#: An order that an option moves.
+MOVED = f"""\
+import os
+
+{HEAD}loader = DataLoader(data, batch_size=2, shuffle=True)
+for epoch in range(2):
+    for batch in loader:
+        print(batch)
+    if os.environ["EVALUATES"]:
+        for batch in DataLoader(data):
+            print(batch)
+"""
+
+
 @pytest.mark.parametrize("file", PUT_ASIDE)
 def test_nothing_is_fixed_in_what_was_put_aside(file: str, write) -> None:
-    root = write({"pyproject.toml": "", "train.py": SHUFFLED, file: IN_OTHER_WORDS})
+    root = write({"pyproject.toml": "", "train.py": MOVED, file: IN_OTHER_WORDS})
     assert [one.location.path for one in fix([root]).fixed] == [root / "train.py"]
 
 
@@ -490,7 +504,7 @@ def test_what_a_script_keeps_is_no_training(write) -> None:
         + "        return index + torch.rand(1)\n\n\nfor batch in DataLoader(Noisy(), num_workers=2):\n    print(batch)\n"
     )
     root = write({"pyproject.toml": "", "save_features.py": text, "learn.py": text})
-    assert [one.location.path.name for one in check([root]).findings if one.code == "TRL201"] == ["learn.py"]
+    assert [one.location.path.name for one in check([root]).untold if one.code == "TRL201"] == ["learn.py"]
 
 
 CHOSEN = """\

@@ -24,7 +24,7 @@ LOADER_CALL = types.Range(types.Position(6, 11), types.Position(11, 5))
 ORDER = """\
 import torch
 
-torch.manual_seed(0)
+torch.use_deterministic_algorithms(True)
 print(torch.rand(1))
 print(*torch.utils.data.DataLoader(range(4), shuffle=True))
 """
@@ -332,8 +332,9 @@ def test_a_notebook_is_one_program_and_each_cell_a_document(write) -> None:
 
 
 def test_what_was_never_saved_is_looked_at_too(write) -> None:
-    root = write({**PACKAGE, "torchrepro-lint.toml": 'target-torch = "==1.8"\n'})
-    text = f"from pkg.dataset import Digits\n{ORDER}"
+    settings = 'target-torch = "==1.8"\nextend-select = ["TRL201"]\n'
+    root = write({**PACKAGE, "torchrepro-lint.toml": settings})
+    text = f"from pkg.dataset import Digits\n{ORDER}".replace("use_deterministic_algorithms(True)", "manual_seed(0)")
 
     async def act(editor: Editor) -> None:
         uri = editor.open_text("untitled:Untitled-1", text)

@@ -92,7 +92,8 @@ def test_a_check_tells_how_far_it_is(write) -> None:  # type: ignore[no-untyped-
 
 def test_a_repair_tells_how_far_it_is(write) -> None:  # type: ignore[no-untyped-def]
     loader = "from torch.utils.data import DataLoader\nloader = DataLoader([1], shuffle=True)\n"
-    root = write({"pyproject.toml": "", "a.py": f"import torch\ntorch.manual_seed(0)\n{loader}"})
+    asked = "[tool.torchrepro-lint]\nextend-select = ['TRL201']"
+    root = write({"pyproject.toml": asked, "a.py": f"import torch\ntorch.manual_seed(0)\n{loader}"})
     told: list[tuple[float, str]] = []
     assert fix([root], write=False, run=RunOptions(progress=lambda share, what: told.append((share, what)))).changes
     shares = [share for share, _ in told]

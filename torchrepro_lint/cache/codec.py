@@ -15,6 +15,7 @@ from torchrepro_lint.diagnostics import (
     LeftToStrict,
     Location,
     Position,
+    Repeats,
     Severity,
     TraceStep,
 )
@@ -61,7 +62,7 @@ def _finding(one: Finding) -> list[Any]:
         one.fix_declined,
         one.statement_rows,
         [str(path) for path in one.left_to_strict] if one.left_to_strict is not None else None,
-        one.only_if_fixed_safely,
+        one.repeats,
     ]
 
 
@@ -82,7 +83,7 @@ class _Reader:
     roots: Collection[Path]
 
     def finding(self, data: Any) -> Finding:
-        code, name, message, severity, location, trace, fix, declined, rows, left, only_if_fixed = data
+        code, name, message, severity, location, trace, fix, declined, rows, left, repeats = data
         return Finding(
             _text(code),
             _text(name),
@@ -97,7 +98,7 @@ class _Reader:
             _text(declined) if declined is not None else None,
             (_row(rows[0]), _row(rows[1])) if rows is not None else None,
             tuple(map(self.path, left)) if left is not None else None,
-            _boolean(only_if_fixed),
+            _repeats(repeats),
         )
 
     def location(self, data: Any) -> Location:
@@ -132,10 +133,10 @@ def _text(data: Any) -> str:
     return data
 
 
-def _boolean(data: Any) -> bool:
-    if not isinstance(data, bool):
-        raise TypeError("neither true nor false")
-    return data
+def _repeats(data: Any) -> Repeats | None:
+    if data is None or data == "always" or data == "unless chosen":
+        return data  # type: ignore[no-any-return]
+    raise ValueError("no such reason")
 
 
 def _number(data: Any) -> int:

@@ -107,8 +107,8 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     key = _key(finding)
     if settings.baseline and key in map(_key, check([path], {"baseline": None}, toolkit=toolkit).findings):
         return f"it is in the baseline {settings.baseline}"
-    if finding.only_if_fixed_safely and key in map(_key, check([path], projects=projects, toolkit=toolkit).untold):
-        return "only the `strict` profile reports it: torch is seeded, so the order repeats, and no safe fix mends it"
+    if finding.repeats and key in map(_key, check([path], projects=projects, toolkit=toolkit).untold):
+        return "only the `strict` profile reports it: torch is seeded, and no option is seen to move the order"
     if key in map(_key, check([path], projects=projects, suppressed_too=True, toolkit=toolkit).findings):
         return "a comment suppresses it"
     if finding.left_to_strict is None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Repeats, Severity
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.for_others import (
     is_copied,
@@ -72,7 +72,7 @@ class Rule(ABC):
         declined: str | None = None,
         about_control: bool | None = None,
         seldom_matters: bool = False,
-        only_if_fixed_safely: bool = False,
+        repeats: Repeats | None = None,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
         in self-tests, in classes of which only static methods are used, in documentation, in programs that measure
@@ -81,8 +81,8 @@ class Rule(ABC):
 
         `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
         profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
-        and the project does not run, and in what nothing mentions of a file that others import. So is what matters
-        `only_if_fixed_safely`, where no safe fix is left in the end.
+        and the project does not run, and in what nothing mentions of a file that others import. So is what
+        `repeats` as it is.
         """
         if (
             fix is not None
@@ -106,7 +106,7 @@ class Rule(ABC):
             declined,
             program.places.statement_rows(site),
             () if seldom_matters else self._left_to_strict(program, site, about_control),
-            only_if_fixed_safely,
+            repeats,
         )
 
     def is_told(self, program: Program, site: Site, *, about_control: bool | None = None) -> bool:

@@ -26,7 +26,7 @@ from torchrepro_lint.program.workers.loaders import Loader
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["EpochLoop", "epoch_loop_over", "is_for_evaluation", "restart_over"]
+__all__ = ["EpochLoop", "Iteration", "epoch_loop_over", "is_for_evaluation", "passes_over", "restart_over"]
 
 _LOOP: Final = re.compile(rb"for ")
 _ITERATOR: Final = re.compile(rb"iter\(")
@@ -57,7 +57,7 @@ class EpochLoop:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Iteration:
+class Iteration:
     """A `for`, or a call that makes an iterator in a loop, and the objects made at one place that it goes through."""
 
     facts: ModuleFacts
@@ -83,14 +83,22 @@ def epoch_loop_over(program: Program, loader: Loader) -> EpochLoop | None:
     return None
 
 
-def _iterations(program: Program, path: Path) -> dict[Site, list[_Iteration]]:
+def passes_over(program: Program, loader: Loader) -> Iterator[Iteration]:
+    """The places at which a loader is gone through, as far as they can be seen."""
+    for path in program.imports.ordered(program.imports.together(loader.facts.path)):
+        for place in _iterations(program, path).get(loader.site, ()):
+            if any(_is_made_as(one, loader) for one in place.over):
+                yield place
+
+
+def _iterations(program: Program, path: Path) -> dict[Site, list[Iteration]]:
     """The `for` loops and iterators in loops of a file, by the places that make what they go through."""
-    nothing: dict[Site, list[_Iteration]] = {}
+    nothing: dict[Site, list[Iteration]] = {}
     return program.ev.on_its_own(("iterations", path), lambda: _find_iterations(program, path), nothing)
 
 
-def _find_iterations(program: Program, path: Path) -> dict[Site, list[_Iteration]]:
-    found: dict[Site, list[_Iteration]] = {}
+def _find_iterations(program: Program, path: Path) -> dict[Site, list[Iteration]]:
+    found: dict[Site, list[Iteration]] = {}
     facts = program.facts(path) if program.project.holds(path, _LOOP) else None
     if facts is None:
         return found
@@ -105,7 +113,7 @@ def _find_iterations(program: Program, path: Path) -> dict[Site, list[_Iteration
             if one.site is not None:
                 made.setdefault(one.site, []).append(one)
         for site, objects in made.items():
-            found.setdefault(site, []).append(_Iteration(facts, scope, node, tuple(objects)))
+            found.setdefault(site, []).append(Iteration(facts, scope, node, tuple(objects)))
     return found
 
 

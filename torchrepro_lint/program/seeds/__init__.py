@@ -26,6 +26,7 @@ unseeded_generators.py  generators of one's own without a seed; makers_without_s
 Known at a place:
 torch_seeds.py      whether torch is seeded on every path to it, and with what; asked_seeds.py: for which seeds
 seeded_passes.py    whether it is seeded before each pass over a loader
+moved_streams.py    what an option draws of its stream before a pass; deciding_options.py: which option decides a test
 
 The same again and again:
 reseeding.py        seeds in the loop of epochs or steps
@@ -40,6 +41,7 @@ overridden_seeds.py seeds that another replaces before anything is drawn
 kept_draws.py       draws of which nothing is left
 first_weights.py    draws that make a model's first weights
 loaded_weights.py   which others replace; left_out_weights.py: all but some
+trained_models.py   networks and tensors that the program does not train
 module_networks.py  networks of an imported module that the program never asks for
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses
 evaluation_mode.py  layers that do not draw in an evaluation

@@ -125,14 +125,21 @@ Not reported
     - Code for torch before 1.6, which accepts no generator: where the target is older, and the same call without one in
       `except TypeError`. If the target may be older, there is no fix.
     - Programs that do not show that they want to repeat, and tests: reported in the `strict` profile only.
-    - Loaders without a safe fix in programs that seed torch, or may do so unseen: two runs have the same order as it
-      is, and few would write a generator by hand for that. They are reported in the `strict` profile only. So are those
-      of which TRL502 says that the program does not seed torch.
+    - Loaders in programs that seed torch, or may do so unseen, of which nothing shows that an option moves the order:
+      two runs have the same one as it is. They are reported in the `strict` profile only. So are those of which TRL502
+      says that the program does not seed torch.
+    - What is seen to move an order, between the seed and a pass over the loader or in the turn before of the same loop:
+      a draw on the CPU, or a pass over another loader, under a test of an option (of the command line, a configuration
+      or the environment) or in a loop that an option counts; a network that an option chooses, where a safe fix is left
+      in the end; items that draw, where an option that is 0 unless given counts the workers; and a loop over trainings
+      under one seed, of which a `break` may end one early.
+    - What does not count there: a test of the rank, a loop over epochs, a part of a network, dropout, which is on the
+      device of the network, and a loop that makes the loader anew.
     - In programs that want to repeat and do not seed torch, loaders for which no fix can be written, as where they are
       made again in one training (in each epoch), a data set keeps them, or the project is a package or supports a torch
       without generators: reported in the `strict` profile only, unless it is only unknown what calls them.
-    - Further loaders of a function which get the same generator, in arms of an `if`: the trace of the first names them,
-      and the `strict` profile reports each.
+    - Further loaders of a function which get the same generator, in arms of an `if`, or whose order is moved by an
+      option: the trace of the first names them, and the `strict` profile reports each.
     - Loaders of which TRL101, TRL102 or TRL109 speak. That is one finding, and what its fix leaves is reported
       afterwards.
 
@@ -146,7 +153,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.diagnostics import Finding, Repeats, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix, needs_a_rewrite
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
@@ -157,6 +164,7 @@ from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.never_read import is_read_nowhere
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.moved_streams import Moved, moved_by
 from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
 from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
@@ -177,6 +185,7 @@ from torchrepro_lint.rules.loader_rule import LoaderRule
 from torchrepro_lint.source.cells import is_notebook
 
 _MAKES: Final = "Generator()\n"
+_HANGS: Final = "what it has drawn before hangs on"
 
 
 class DataLoaderWithoutGenerator(LoaderRule):
@@ -190,10 +199,14 @@ class DataLoaderWithoutGenerator(LoaderRule):
 
     def cause_of(self, loader: Loader, finding: Finding) -> Hashable:
         """The function, where one generator serves several loaders: those that a fix gives the same one, as in several
-        arms of an `if`.
+        arms of an `if`; and where an option moves the order of several.
         """
         made = next((edit for edit in finding.fix.edits if _MAKES in edit.content), None) if finding.fix else None
-        return (loader.facts.path, id(loader.scope), made) if made is not None else None
+        if _HANGS in finding.message:
+            made = None
+        elif made is None:
+            return None
+        return loader.facts.path, id(loader.scope), made
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         if program.target.known and not program.target.admits_from(GENERATOR_SINCE):
@@ -228,7 +241,6 @@ class DataLoaderWithoutGenerator(LoaderRule):
             if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 are about the init function
                 continue
             surely = any(surely_shuffles(program, one) for one in loaders)
-            message = _message(loader, draw, surely=surely, is_seeded=is_seeded)
             # Nobody rewrites a training for an order that repeats as long as nothing else draws.
             seldom = (is_told and declined is not None) and (
                 is_of_its_package(program, loader.facts.path)
@@ -243,19 +255,31 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
                 or (is_open and draw is None)
             )
-            repeats = not seldom and (
-                may_be_seeded(program, loader) or is_said_of_the_program(program, loader.frame, loader.call, "torch")
-            )
+            is_said = not seldom and is_said_of_the_program(program, loader.frame, loader.call, "torch")
+            repeats = not seldom and (is_said or may_be_seeded(program, loader))
+            moved = moved_by(program, loader) if repeats and not is_said else None
+            message = _message(loader, draw, moved, surely=surely, is_seeded=is_seeded)
+            trace += moved.trace if moved is not None else ()
             return self.finding(
                 program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom,
-                only_if_fixed_safely=repeats,
+                repeats=_repeats(moved) if repeats else None,
             )  # fmt: skip
         return None
 
 
-def _message(loader: Loader, draw: Effect | None, *, surely: bool, is_seeded: bool) -> str:
+def _repeats(moved: Moved | None) -> Repeats | None:
+    """Whom an order concerns that repeats, and is moved so: only a safe fix is worth while for comparing networks."""
+    if moved is None:
+        return "always"
+    return "unless chosen" if moved.is_a_network else None
+
+
+def _message(loader: Loader, draw: Effect | None, moved: Moved | None, *, surely: bool, is_seeded: bool) -> str:
     """`is_seeded`: the init function of the workers seeds them with something else than torch's seed so far."""
     lack = lacking(loader.call, Parameter("generator"))
+    if moved is not None:
+        order = "draws the order" if draw is None else "seeds the workers"
+        return f"{lack}: torch's global RNG {order}, and {_HANGS} {moved.by}"
     if draw is not None and is_seeded:
         return f"{lack}: once `worker_init_fn` follows torch's seed, torch's global RNG decides `{draw.event.name}`"
     if draw is not None:

@@ -69,6 +69,9 @@ Not reported
       theirs (`train_debug.py`): reported in the `strict` profile only.
     - What a package that the project builds makes inside, where the program only imports it: it makes it for many
       programs, and which of its parts one of them gets is seldom to be told.
+    - What is drawn from torch, if it is not shown that the program trains what is made of it: an optimizer gets the
+      parameters of that very object, or a trainer the object. A network that is looked at, while another one is built
+      under the seed and trained, is reported in the `strict` profile only; so are noise, and dropout.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -90,6 +93,8 @@ from torchrepro_lint.program.running.reach import Event, Link, shown
 from torchrepro_lint.program.seeds.first_weights import draws_weights, is_of_a_model
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
 from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
+from torchrepro_lint.program.seeds.trained_models import is_trained
+from torchrepro_lint.program.workers.workers import effects_of
 from torchrepro_lint.rules.base import Rule
 
 
@@ -110,8 +115,14 @@ class SeedAfterRandomness(Rule):
                 or is_outside_the_training(program, late.early)
                 or only_evaluates(program, late.seed.site)
                 or function_words("debug_scripts").search(name) is not None
+                or (_is_of_torch(late.early) and not is_trained(program, late.run, late.early))
             )
             yield self.finding(program, late.site, _message(program, late), _trace(late), seldom_matters=seldom)
+
+
+def _is_of_torch(event: Event) -> bool:
+    """Whether something draws from torch's generator."""
+    return any(one.effect.rng == "torch" for one in effects_of(event))
 
 
 def _message(program: Program, late: LateSeed) -> str:

@@ -1,0 +1,365 @@
+"""What moves torch's global generator between the seed and the passes over a loader, and hangs on an option.
+
+    torch.manual_seed(args.seed)
+    for epoch in range(args.epochs):
+        for batch in loader:  # its order is drawn from torch's generator
+            ...
+        if epoch % args.eval_every == 0:
+            evaluate(model, val_loader)  # each pass over a loader draws a seed for its workers from it
+
+The order repeats in each run with the same options. With others it is another one, though the seed is the same: the two
+runs are not compared on the same batches.
+
+Each pass over a loader without a generator draws one number (torch/utils/data/dataloader.py 2.13.0,
+`_BaseDataLoaderIter.__init__`), and each layer that is made draws its first weights. What a network draws where it is
+run is left out: it is on the device of the network.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.facts import tree
+from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, Site
+from torchrepro_lint.program.ordering.epoch_loops import Iteration, passes_over
+from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.entry_path import EntryRun, Step, entry_runs
+from torchrepro_lint.program.running.entry_walk import TRAINS
+from torchrepro_lint.program.running.epochs import is_range, says_epochs
+from torchrepro_lint.program.running.guards import Guard, Place, guards, left_before
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.running.run_places import comes_by
+from torchrepro_lint.program.running.turns import Turns, turns_of
+from torchrepro_lint.program.running.ways import Way, Waypoint, never_together, ways
+from torchrepro_lint.program.seeds.deciding_options import option_in
+from torchrepro_lint.program.seeds.first_weights import brings_weights
+from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.seeds.torch_seeds import seedings_around, seeds_what_follows
+from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.workers.seeding import has_generator
+
+if TYPE_CHECKING:
+    from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.program import Program
+    from torchrepro_lint.program.workers.loaders import Loader
+
+__all__ = ["Moved", "moved_by"]
+
+#: Functions of torch that draw on the CPU, unless they are told a device.
+_ON_THE_CPU: Final = frozenset(
+    f"torch.{name}" for name in ("rand", "randn", "randint", "randperm", "normal", "utils.data.random_split")
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Moved:
+    """What moves the generator: in words, for a message (`args.eval_every`), and the places that show it.
+
+    `is_a_network`: it chooses which network is built, so that two of them are not trained on the same batches.
+    """
+
+    by: str
+    trace: tuple[Link, ...]
+    is_a_network: bool = False
+
+
+def moved_by(program: Program, loader: Loader) -> Moved | None:
+    """What an option decides of the numbers that are drawn from torch's generator before or between the passes over a
+    loader; None where nothing of the kind is seen.
+    """
+    key = ("moved by", loader.site)
+    return program.once(key, lambda: _moved_by(program, loader))
+
+
+def _moved_by(program: Program, loader: Loader) -> Moved | None:
+    passes = [way for at in passes_over(program, loader) for way in _ways_to(program, at)]
+    return (
+        _by_the_number_of_workers(program, loader)
+        or _by_a_run_before(program, loader, passes)
+        or _by_another_pass(program, loader, passes)
+        or _by_a_draw(program, loader, passes)
+    )
+
+
+def _ways_to(program: Program, at: Iteration) -> tuple[Way, ...]:
+    site = at.node.site
+    return program.once(("ways to", at.facts.path, site), lambda: ways(program.ev, at.facts, at.scope, site))
+
+
+# --- draws ----------------------------------------------------------------------------------------------------------
+
+
+def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
+    """A draw of the program that an option decides: a network that is built, or numbers."""
+    for run in entry_runs(program):
+        if not comes_by(program, run, loader.facts, loader.scope, loader.call.site):
+            continue
+        steps = run.steps
+        seeds = [(one.order, _way_of(one.event)) for one in steps if one.kind == "seed" and "torch" in one.rngs]
+        if not seeds:
+            continue
+        leading = passes or [_way_of(event) for event in run.events if event.note == TRAINS]
+        for step in steps:
+            if step.order < seeds[0][0] or not _draws_on_the_cpu(program, run, step):
+                continue
+            later = [way for order, way in seeds if order > step.order]
+            still = [one for one in leading if not any(_comes_before(way, one) for way in later)]
+            words = f"draws: {step.event.name}"
+            drawn = _Drawn(_way_of(step.event), step.event.site, words, builds=_is_a_layer(step))
+            found = _moved_on(program, loader, drawn, still)
+            if found is not None:
+                return found
+    return None
+
+
+def _comes_before(way: Way, other: Way) -> bool:
+    """Whether one way leads to a place above that of another, in the innermost function that they share."""
+    met = _met(way, other)
+    return met is not None and not met.loops
+
+
+def _draws_on_the_cpu(program: Program, run: EntryRun, step: Step) -> bool:
+    event = step.event
+    if step.kind != "draw" or "torch" not in step.rngs or is_idle(program.ev, event) or brings_weights(event):
+        return False
+    if event.name in _ON_THE_CPU:
+        device = event.arguments.keyword("device")
+        return device is None or device[0] <= {Constant("cpu"), Constant(None)}
+    return _is_a_layer(step) and run.trains
+
+
+def _is_a_layer(step: Step) -> bool:
+    """Whether a step makes a layer, or the network of a library."""
+    name = step.event.name
+    return name.startswith(("torch.nn.", "torchvision.models.")) and (
+        last_part(name)[:1].isupper() or name.startswith("torchvision.")
+    )
+
+
+def _way_of(event: Event) -> Way:
+    """The calls of a walk that lead to an event, from the inside out."""
+    calls = [(link.frame, link.site) for link in event.chain if link.frame is not None]
+    if event.frame is not None:
+        calls.append((event.frame, event.site))
+    return tuple(
+        Waypoint(frame.facts, frame.scope, site.number, frame.scope.path_at(site.number))
+        for frame, site in reversed(calls)
+    )
+
+
+# --- passes ---------------------------------------------------------------------------------------------------------
+
+
+def _by_another_pass(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
+    """A pass over another loader that an option decides."""
+    for other in program.loader_sites:
+        first = other[0]
+        if first.site == loader.site or all(map(has_generator, other)) or program.is_test(first.facts.path):
+            continue
+        if first.facts.path not in program.imports.together(loader.facts.path):
+            continue
+        for at in passes_over(program, first):
+            site = Site(at.facts.path, at.node.site)
+            for way in _ways_to(program, at):
+                drawn = _Drawn(way, site, "each pass over a loader draws a seed")
+                found = _moved_on(program, loader, drawn, passes)
+                if found is not None:
+                    return found
+    return None
+
+
+def _by_the_number_of_workers(program: Program, loader: Loader) -> Moved | None:
+    """The items of a loader whose number of workers an option gives: without workers they are drawn from the stream of
+    the order.
+    """
+    given, _ = loader.given("num_workers")
+    options = [one for one in given if isinstance(one, MemberOf) and isinstance(one.receiver, ExternalObject)]
+    said = next((one.attr for one in options if _is_zero_by_default(program, one)), None)
+    draws = program.worker_run(loader).draws_from("torch") if said is not None else []
+    if not draws:
+        return None
+    event = draws[0].event
+    drawn = Link(event.site, f"where `{said}` is 0, the items are drawn from it as well: {event.name}")
+    return Moved(f"`{said}`", (*event.chain, drawn))
+
+
+def _is_zero_by_default(program: Program, option: MemberOf) -> bool:
+    """Whether an option of the command line is 0 unless the user gives another number."""
+    parsed = option.receiver
+    if not isinstance(parsed, ExternalObject) or not is_parsed(parsed):
+        return False
+    defaults = [program.ev.values(*one) for one in defaults_of(program.ev, parsed, option.attr)]
+    return bool(defaults) and all(values == {Constant(0)} for values in defaults)
+
+
+# --- several runs under one seed ------------------------------------------------------------------------------------
+
+
+def _by_a_run_before(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
+    """A loop over several trainings under one seed, of which one may end early: those after it have another order."""
+    seeds = [
+        way
+        for one in seedings_around(program, loader.facts, loader.scope)
+        if "torch" in one.seeds and seeds_what_follows(program, one)
+        for way in ways_of(program, one)
+    ]
+    for way in passes:
+        ends = next((loop for one in way for loop in _loops_around(program, one) if _may_end_early(loop)), None)
+        if ends is None:
+            continue
+        for index, waypoint in enumerate(way):
+            for loop in _loops_around(program, waypoint):
+                if loop is ends or not isinstance(loop, tree.For):
+                    continue
+                if any((loop.site, "body") in at.path for seed in seeds for at in seed if at.scope is waypoint.scope):
+                    continue
+                if turns_of(program, way, index, loop) is Turns.RUNS:
+                    outer = Link(
+                        Site(waypoint.facts.path, loop.site), "each turn is a training of its own, with no seed"
+                    )
+                    return Moved("when the trainings before it end", (outer,))
+    return None
+
+
+def _loops_around(program: Program, waypoint: Waypoint) -> Iterator[tree.For | tree.While]:
+    loops = parents_of(program.ev, waypoint.facts).loops
+    for branch, arm in reversed(waypoint.path):
+        if arm == "body" and branch in loops:
+            yield loops[branch]
+
+
+def _may_end_early(loop: tree.For | tree.While) -> bool:
+    return isinstance(loop, tree.For) and any(_leaves(one) for one in loop.body)
+
+
+def _leaves(statement: tree.Stmt) -> bool:
+    match statement:
+        case tree.If(body=body, orelse=orelse):
+            return any((isinstance(one, tree.Jump) and one.kind == "break") or _leaves(one) for one in (*body, *orelse))
+    return False
+
+
+# --- what decides that something runs -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Drawn:
+    """A draw: a way to it, its place, what it is in words, and whether it makes a layer."""
+
+    way: Way
+    site: Site
+    words: str
+    builds: bool = False
+
+
+def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[Way]) -> Moved | None:
+    """What an option decides on a way to a draw, in the runs that come to one of the passes after it."""
+    way = drawn.way
+    for other in passes:
+        met = _met(way, other)
+        if met is None or never_together((way,), (other,)) or _is_of_another_loader(program, loader, met):
+            continue
+        for index, waypoint in enumerate(way[: met.index + 1]):
+            beside = other[met.at] if index == met.index else None
+            for said, at in _decided(program, way, index, beside, builds=drawn.builds):
+                steps = (
+                    Link(Site(waypoint.facts.path, at), f"`{said}` decides whether this runs"),
+                    Link(drawn.site, drawn.words),
+                )
+                return Moved(f"`{said}`", steps, is_a_network=drawn.builds)
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Met:
+    """Where two ways are in the innermost function that they share. The first comes before the second there, or, with
+    `loops`, in the turn before of one of these loops.
+    """
+
+    index: int
+    at: int
+    loops: frozenset[tuple[Scope, int]]
+
+
+def _met(way: Way, other: Way) -> _Met | None:
+    for index, waypoint in enumerate(way):
+        for at, place in enumerate(other):
+            if waypoint.scope is not place.scope:
+                continue
+            if waypoint.site < place.site:
+                return _Met(index, at, frozenset())
+            if waypoint.site == place.site:
+                return None
+            shared = [(waypoint.scope, set(waypoint.path) & set(place.path))]
+            outer = zip(way[index + 1 :], other[at + 1 :], strict=False)
+            shared += [
+                (one.scope, set(one.path)) for one, two in outer if one.scope is two.scope and one.site == two.site
+            ]
+            loops = frozenset((scope, branch) for scope, arms in shared for branch, arm in arms if arm == "body")
+            return _Met(index, at, loops) if loops else None
+    return None
+
+
+def _is_of_another_loader(program: Program, loader: Loader, met: _Met) -> bool:
+    """Whether the next turn of the loop goes through a loader of its own, as for data that grow from turn to turn."""
+    made = program.once(
+        ("ways to", loader.facts.path, loader.call.site),
+        lambda: ways(program.ev, loader.facts, loader.scope, loader.call.site),
+    )
+    return any((one.scope, branch) in met.loops for way in made for one in way for branch, _ in one.path)
+
+
+def _decided(
+    program: Program, way: Way, index: int, beside: Waypoint | None, *, builds: bool
+) -> Iterator[tuple[str, int]]:
+    """The options that decide whether a place of a way runs, or how often, each with the place that says so; those that
+    decide the same of the place `beside` it do not count.
+    """
+    waypoint = way[index]
+    if builds and waypoint.scope.name == "__init__":
+        return  # a part of a network, and not which network
+    frame = frame_without_callers(program.ev, waypoint.facts, waypoint.scope)
+    own = set(beside.path) if beside is not None else set()
+    for guard in _guards(program, waypoint, beside):
+        if guard.arm in own or (guard.arm is not None and _is_alike_in_the_other_arm(waypoint, guard.arm)):
+            continue
+        said = option_in(program.ev, guard.test, frame)
+        if said is not None:
+            yield said, guard.test.site
+    if builds:
+        return
+    for loop in _loops_around(program, waypoint):
+        if (loop.site, "body") in own or not isinstance(loop, tree.For) or says_epochs(loop, waypoint.scope):
+            continue
+        if is_range(waypoint.scope.behind(loop.iter)):
+            said = option_in(program.ev, loop.iter, frame)
+            if said is not None:
+                yield said, loop.site
+
+
+def _guards(program: Program, waypoint: Waypoint, beside: Waypoint | None) -> Iterator[Guard]:
+    """The tests around a place, and those by which its function may be left before it: not before one `beside` it."""
+    place = _place(waypoint)
+    yield from guards(program.ev, place)
+    known = {id(one.test) for one in left_before(_place(beside))} if beside is not None else set()
+    yield from (one for one in left_before(place) if id(one.test) not in known)
+
+
+def _place(waypoint: Waypoint) -> Place:
+    return Place(waypoint.facts, waypoint.scope, waypoint.path, Site(waypoint.facts.path, waypoint.site))
+
+
+def _is_alike_in_the_other_arm(waypoint: Waypoint, arm: tuple[int, str]) -> bool:
+    """Whether the other arm of an `if` makes the same call: `Net().cuda() if args.cuda else Net()`."""
+    call = waypoint.scope.call_at(waypoint.site)
+    name = called_name(call.func) if call is not None else None
+    return name is not None and any(
+        called_name(other.func) == name and any(one[0] == arm[0] and one[1] != arm[1] for one in path)
+        for other, path in waypoint.scope.calls
+    )
