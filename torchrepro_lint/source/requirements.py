@@ -272,6 +272,13 @@ _LISTED = re.compile(
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
 
+#: The same in a line of its own, as in a block of code or a table: `pytorch 0.4.0 (tested)`, `| PyTorch | 1.7.1 |`.
+_ALONE = re.compile(
+    r"""^[ \t>|]*[`*]*(?:py)?torch[`*]*[ \t]*[:=(,|]?[ \t]*(?:version[ \t]*[:=]?[ \t]*)?(?P<how>==|>=|~=|>|≥)?[ \t]*v?
+    (?P<version>\d+\.\d+(?:\.\d+)?)(?:\+\w*)?[ \t`*)]*(?:$|[(|#,;])""",
+    re.IGNORECASE | re.MULTILINE | re.VERBOSE,
+)
+
 #: The same with an upper bound, and perhaps a lower one on either side: `1. 1.1.0 <= PyTorch < 1.5.0`.
 _BOUNDED = re.compile(
     r"""^[ \t]*(?:[-*+]|\d+[.)])[ \t]+[`*]*(?:(?P<low>\d+\.\d+(?:\.\d+)?)[ \t]*(?:<=|=<|≤)[ \t]*)?
@@ -293,12 +300,14 @@ _STATED = re.compile(
 #: PyTorch 1.2`, `can be run with PyTorch v1.0 or higher`.
 _SENTENCE_END = re.compile(r"[.!?;](?=\s)|\n")
 _TRIED = re.compile(
-    r"\b(?:test|tried|environment|experiment|requir|depend|implement|develop|built|runs?\b|works?\b|uses?\b|using\b)",
+    r"\b(?:test|tried|environment|experiment|requir|depend|implement|develop|built|install|runs?\b|works?\b|uses?\b|using\b)",
     re.I,
 )
+_SAYS_WHICH = re.compile(r"\bversion\s+is\b", re.IGNORECASE)
 _OF_OTHERS = re.compile(r"\b(?:support|compatib|upgrad|migrat|port(?:ed|ing)\b|not\b|slow|since\b)|n't\b", re.I)
 _TOLD = re.compile(
-    r"""(?<![\w/.-])(?:py)?torch[ \t]+(?:version[ \t]+)?(?:==|>=|~=|>|≥)?[ \t]*v?(?P<version>\d+\.\d+(?:\.\d+)?)
+    r"""(?<![\w/.-])(?:py)?torch[ \t]+(?:version[ \t]+(?:is[ \t]+)?)?(?:==|>=|~=|>|≥)?[ \t]*v?
+    (?P<version>\d+\.\d+(?:\.\d+)?)
     (?!\w|\.\d|[ \t]*(?:[/,\u2013-]|or|to|and)[ \t]*v?\d|[ \t]+(?:or|and)[ \t]+(?:below|earlier|older|lower))""",
     re.IGNORECASE | re.VERBOSE,
 )
@@ -316,7 +325,8 @@ def _instructions(path: Path) -> Iterator[str]:
         low = bounded["low"] or bounded["least"]
         found.append(f"torch{f'>={low},' if low else ''}{'<' if bounded['how'] == '<' else '<='}{bounded['high']}")
         yield found[-1]
-    for listed in () if found else (list(_LISTED.finditer(text)) or _STATED.finditer(text)):
+    listings = [*_LISTED.finditer(text), *_ALONE.finditer(text)] or _STATED.finditer(text)
+    for listed in () if found else listings:
         how = listed["how"] if listed["how"] in ("==", "~=") else ">="
         found.append(f"torch{how}{listed['version']}")
         yield found[-1]
@@ -330,7 +340,9 @@ def _told(text: str) -> Iterator[str]:
     """
     for sentence in _SENTENCE_END.split(text):
         found = _TOLD.search(sentence)
-        if found is not None and _TRIED.search(sentence[: found.start()]) and not _OF_OTHERS.search(sentence):
+        if found is None or _OF_OTHERS.search(sentence):
+            continue
+        if _TRIED.search(sentence[: found.start()]) or _SAYS_WHICH.search(found[0]):
             yield found["version"]
 
 
