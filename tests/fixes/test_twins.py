@@ -168,6 +168,43 @@ def test_a_copy_in_the_file_that_needs_no_fix(text: str, fixed: int, write) -> N
     assert {one.reason for one in result.rejected} == (set() if fixed else {COPY_IS_LEFT})
 
 
+RUNS = """\
+import random
+
+import numpy as np
+import torch
+from torch import nn
+
+
+def run_{name}(rate=0.1):
+    np.random.seed({seed})
+    random.seed({seed})
+    nodes = load("{name}")
+    noise = torch.rand({seed}, 16)
+    encoder = nn.Linear(16, 4)
+    return encoder(noise[nodes]), np.random.normal(rate)
+
+
+"""
+SMALL, LARGE = RUNS.format(name="small", seed=1), RUNS.partition("\n\n\n")[2].format(name="large", seed=2)
+CALLED = "print(run_small())\n"
+RUNS_IN_ONE_FILE = {
+    "a copy that nothing calls": (LARGE + CALLED, 0),
+    "a copy that seeds torch": (LARGE.replace("nodes =", "torch.manual_seed(2)\n    nodes =") + CALLED, 1),
+    "the same call in another function": ("def other():\n    np.random.seed(2)\n    print(rows())\n\n\n" + CALLED, 1),
+}
+
+
+@pytest.mark.parametrize(("below", "fixed"), RUNS_IN_ONE_FILE.values(), ids=RUNS_IN_ONE_FILE)
+def test_a_copy_of_a_function_that_seeds_in_part(below: str, fixed: int, write) -> None:
+    load = "def load(name):\n    return torch.arange(1)\n\n\n"
+    root = write({"pyproject.toml": "", "model.py": SMALL + load + below})
+    before = (root / "model.py").read_text().count("torch.manual_seed(")
+    result = fix([root])
+    assert (root / "model.py").read_text().count("torch.manual_seed(") == before + fixed
+    assert {one.reason for one in result.rejected} == (set() if fixed else {COPY_IS_LEFT})
+
+
 HELPER = """\
 import os
 import random

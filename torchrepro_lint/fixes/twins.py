@@ -4,9 +4,9 @@
     loader = DataLoader(images, shuffle=True)  # fixed       loader = DataLoader(images, shuffle=True)  # cannot be
 
 They are fixed alike or not at all: who compares the copies would take the difference for one that was meant. In one
-file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files, and
-of switches and of workers in any file; and in one file, of listings also where the names differ in the part of the
-data: `test_files = os.listdir(test_folder)`.
+file that holds as well of a copy in which nothing is found, as where only an evaluation reads its list of files or
+nothing calls a function that seeds, and of switches and of workers in any file; and in one file, of listings also where
+the names differ in the part of the data: `test_files = os.listdir(test_folder)`.
 """
 
 from __future__ import annotations
@@ -58,11 +58,13 @@ _NUMBER = re.compile(r"(?<![\w.])\d[\d_]*(?:\.\d*)?\b")
 #: What is reported of splits and of what they are made from; of two loaders in the same words, one may be managed.
 _OF_DATA = ("TRL202", "TRL207", "TRL208", "TRL209")
 _LISTING, _LEFT_OUT = "TRL207", "TRL502"
+#: Where a copy in the same file counts in which nothing is found.
+_OF_ONE_FILE = (*_OF_DATA, _LEFT_OUT)
 #: What is reported of lines that scripts of one project copy from each other: loaders, samplers, listings, switches.
 _OF_SCRIPTS = ("TRL201", "TRL202", "TRL207", "TRL301")
-#: Where a copy in which nothing is found counts as well, switches and the workers of loaders: the order of a loader or
-#: a listing of a file that nothing runs, or that only an evaluation does, is seldom compared. Of TRL502 those count in
-#: helpers that seed, not in scripts, of which one may draw from less than another.
+#: Where a copy in any file counts in which nothing is found, switches and workers of loaders: the order of a loader
+#: or a listing of a file that nothing runs, or that only an evaluation does, is seldom compared. Of TRL502 those count
+#: in helpers that seed, not in other scripts, of which one may draw from less than another.
 _OF_ANY_COPY = ("TRL1", "TRL301")
 #: What does not count in a statement: its layout, and comments at the ends of its lines.
 _LAYOUT = re.compile(r"#[^\n\r\"']*$|\s+|,(?=\s*[)\]}])", re.MULTILINE)
@@ -108,7 +110,7 @@ def unlike_twins(
                 for other in ours
             ):  # in one file numbers tell them apart
                 found.append((one, FIXED_OTHERWISE))
-            elif one.code in _OF_DATA and pages.has_copy_in(
+            elif one.code in _OF_ONE_FILE and pages.has_copy_in(
                 one.location.path, one, known, of_any_part=one.code == _LISTING
             ):
                 found.append((one, COPY_IS_LEFT))
@@ -200,15 +202,26 @@ class _Pages:
             self.statement(other, *rows, written) == wanted
             and self._are_alike((path, first, last), (other, *rows), written)
             and not (one.code == _LEFT_OUT and self._has_what_is_inserted(one, other, rows))
+            and not (one.code == _LEFT_OUT and other == path and self._seed_otherwise(path, (first, last), rows))
             for rows in beside
         )
 
     def _has_what_is_inserted(self, one: Finding, other: Path, rows: tuple[int, int]) -> bool:
         """Whether the function around rows of a file has the seeds that the fix of a finding sets."""
-        body = self._body(other, *rows, self.lines)
-        lines = {line.strip() for line in self._without_seeds(other)[body.start - 1 : body.stop - 1]} if body else set()
         inserted = (line.strip() for edit in one.fix.edits for line in edit.content.splitlines()) if one.fix else ()
-        return lines.issuperset(_without_seeds(line) for line in inserted if _SEEDS.search(line))
+        seeds = {_without_seeds(line) for line in inserted if _SEEDS.search(line)}
+        return seeds <= self._seeds_around(other, rows).keys()
+
+    def _seed_otherwise(self, path: Path, *places: tuple[int, int]) -> bool:
+        """Whether the functions around two places of a file seed other generators, or one of them is no function."""
+        here, there = (self._seeds_around(path, rows) for rows in places)
+        return not here or here != there
+
+    def _seeds_around(self, path: Path, rows: tuple[int, int]) -> Counter[str]:
+        """The lines that seed something in the function around rows of a file, without what they seed with."""
+        body = self._body(path, *rows, self.lines)
+        lines = self._without_seeds(path)[body.start - 1 : body.stop - 1] if body is not None else ()
+        return Counter(line.strip() for line in lines if _SEEDS.search(line))
 
     def first_line(self, one: Finding) -> str:
         """What stands on the first row of the statement of a finding, without a comment; of a seed up to what it is."""

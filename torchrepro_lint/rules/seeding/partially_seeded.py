@@ -71,7 +71,8 @@ Fix safety
     - if the draw comes before the other seeds;
     - if only processes draw that begin anew (`Process` after `set_start_method("spawn")`), which it would not reach;
     - if the seed is for what a function draws each time it is called, and the rest is drawn elsewhere;
-    - if a module sets the seed where it is imported, and it is the only one there, or what imports it seeds the rest.
+    - if a module sets the seed where it is imported, and it is the only one there, or what imports it seeds the rest;
+    - if the file has a copy of the lines around the seed that needs no fix, as nothing calls its function.
 
 Not reported
     - Draws in the workers of a loader: torch seeds these (for NumPy in older versions, see TRL101).
