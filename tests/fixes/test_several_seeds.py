@@ -1,10 +1,11 @@
-"""A list of seeds is no seed of a generator: no fix writes `manual_seed(args.seeds)` where that may be a list."""
+"""What no fix seeds a generator with: `args.seeds`, which may be a list, and a number that is no longer the run's."""
 
 from __future__ import annotations
 
 import pytest
 
 from torchrepro_lint.engine import check
+from torchrepro_lint.fix_loop import fix
 
 OF_A_CLASS = """\
 import numpy as np
@@ -75,3 +76,53 @@ def test_an_option(more: str, is_taken: bool, write) -> None:
     (found,) = check([root], {"select": ("TRL201",)}).findings
     written = "".join(edit.content for edit in found.fix.edits) if found.fix is not None else ""
     assert ("args.seed" in written) is is_taken
+
+
+SETTINGS = "SEED = 1234\n"
+SETS_ITS_OWN = SETTINGS + "\n\ndef choose(seed):\n    global SEED\n    SEED = seed\n"
+MAKES = """\
+import torch
+from settings import SEED
+from torch.utils.data import DataLoader
+
+
+def make(data):
+    return DataLoader(data, batch_size=2, shuffle=True)
+"""
+TRAINS = """\
+import sys
+
+import numpy as np
+import settings
+import torch
+from make import make
+
+{sets}
+np.random.seed(settings.SEED)
+loader = make(torch.arange(8.0))
+net = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    for x in loader:
+        optimizer.zero_grad()
+        net(x[:, None] + np.random.rand()).mean().backward()
+        optimizer.step()
+"""
+COPIED = {
+    "a module that keeps its number": (SETTINGS, "print(settings.SEED)", True),
+    "a module that is given another": (SETTINGS, "settings.SEED = int(sys.argv[1])", False),
+    "a module that gives itself another": (SETS_ITS_OWN, "settings.choose(int(sys.argv[1]))", False),
+    "another name of it": (SETTINGS, "settings.SIZE = int(sys.argv[1])", True),
+}
+
+
+@pytest.mark.parametrize(("settings", "sets", "is_kept"), COPIED.values(), ids=COPIED)
+def test_a_name_that_was_imported_before_its_module_gets_another(
+    settings: str, sets: str, is_kept: bool, write
+) -> None:
+    files = {"settings.py": settings, "make.py": MAKES, "train.py": TRAINS.format(sets=sets)}
+    root = write({"pyproject.toml": "", **files})
+    fix([root])
+    assert "torch.manual_seed(settings.SEED)" in (root / "train.py").read_text()
+    seed = "SEED" if is_kept else "torch.initial_seed()"
+    assert f"g.manual_seed({seed})" in (root / "make.py").read_text()

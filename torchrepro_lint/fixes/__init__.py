@@ -21,7 +21,8 @@ to_be_read.py         what nobody would merge unread; early_samples.py and other
                       listings_beside.py: what `sorted` does
 offsets.py            by how much the seeds of a file differ; used_up.py: which loaders nothing is used beside
 made_names.py         what a call makes, after the names around it
-generator_attribute.py the generator that an object keeps, where its loader is made again and again
+generator_attribute.py the generator that an object keeps, where its loader is made again and again;
+                      kept_generators.py: whether it can
 inserted_blocks.py    new lines above a statement; tool_comments.py says which comments there are not for people
 unseeded_calls.py     the other calls that may need one
 written_at.py         the call or the partial that gets the arguments

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
-from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.early_samples import are_drawn_unseeded, restores_the_state
 from torchrepro_lint.fixes.importable import existing_init, other_homes
+from torchrepro_lint.fixes.kept_generators import why_none_is_kept
 from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import seed_surroundings, several_at
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
@@ -25,9 +25,7 @@ from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.written_at import written_at
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
-from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
-from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, unseeded_splits
 from torchrepro_lint.program.running.callers import frame_without_callers
@@ -69,8 +67,6 @@ _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDa
 _LIGHTNING = re.compile(rb"\bLightning(?:Data)?Module\b")
 _SEEDED_ANEW = "torch is seeded before each pass over this loader, so that all see one order; a generator would go on"
 _NO_EFFECT = "torch is seeded above in this function, and nothing else draws from it: a generator would change nothing"
-#: torch.Generator can be copied and pickled from there on (pytorch/pytorch#126271).
-_COPIES = "2.4"
 
 
 def loader_fix(
@@ -236,12 +232,9 @@ def _repetition(program: Program, facts: ModuleFacts, scope: Scope, site: int) -
     if made.often is not Often.ONCE:
         return found.reason, "" if function is init else f"{made.reason}, where the generator would be made"
     value = ClassValue(cls.node, frame_without_callers(program.ev, facts, cls.parent))
-    bases = external_bases(program.ev, value)
-    if any(last_part(base).endswith("Dataset") for base in bases):
-        return found.reason, "a data set that holds a generator is copied into each worker with it"
-    copied = {base for base in bases if base not in plain_classes() and not last_part(base).endswith("Sampler")}
-    if copied and (not program.target.known or program.target.admits_below(_COPIES)):
-        return found.reason, f"its objects may be copied, which torch < {_COPIES} cannot do with a generator"
+    declined = why_none_is_kept(program, value)
+    if declined is not None:
+        return found.reason, declined
     return found.reason, Constructor(
         program.parsed(facts.path).span(init.node.site),
         passed_seeds(program, facts, init),

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.late_imports import TORCH_ELSEWHERE, imports_torch_late
@@ -30,6 +31,7 @@ from torchrepro_lint.fixes.seed_expression import PassedSeed, Seed, find_seed, s
 from torchrepro_lint.fixes.seeding_helpers import seeding_helpers
 from torchrepro_lint.fixes.seeding_request import Surroundings
 from torchrepro_lint.fixes.text_options import as_number, may_be_several, may_be_text
+from torchrepro_lint.program.evaluation.outside_stores import bound_outside
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.several import makes_several
@@ -70,7 +72,7 @@ def program_seed(
     known = around.torch_seed(at) if around.torch_seed is not None else None
 
     def is_refused(text: str) -> bool:
-        if around.may_be_several(text):
+        if around.may_be_several(text) or around.may_be_old(text):
             return True
         number = number_written(document, text, at)
         return known is not None and number is not None and not known.may_be(number, is_named=text.isidentifier())
@@ -155,8 +157,32 @@ def seed_surroundings(program: Program, path: Path, passed: Sequence[PassedSeed]
         torch_seed=torch_seed_of(program, path),
         may_be_text=lambda text: may_be_text(program, path, text),
         may_be_several=lambda text: may_be_several(program, path, text),
+        may_be_old=lambda text: _is_an_old_copy(program, path, text),
         seeding_helpers=seeding_helpers(program),
     )
+
+
+def _is_an_old_copy(program: Program, path: Path, text: str) -> bool:
+    """Whether a name was imported, `from settings import SEED`, and the program gives the name of the module another
+    value later: `settings.SEED = args.seed`, or by `global SEED` in a function of it.
+    """
+    facts = program.facts(path)
+    for binding in facts.scope.bindings.get(text, ()) if facts is not None else ():
+        statement = binding.node
+        if not isinstance(statement, tree.ImportFrom):
+            continue
+        if statement.level:
+            source = program.project.resolve_relative(path, statement.level, statement.module)
+        else:
+            source = program.project.resolve(path, statement.module)
+        module = program.facts(source) if source is not None and source.suffix == ".py" else None
+        if module is None:
+            continue
+        name = next(name for name, alias in statement.names if (alias or name) == text)
+        own = module.scope.bindings.get(name, ())
+        if any(one.scope is not None for one in own) or bound_outside(program.ev, module, name):
+            return True
+    return False
 
 
 def torch_seed_of(program: Program, path: Path) -> Callable[[cst.BaseStatement], TorchSeed]:

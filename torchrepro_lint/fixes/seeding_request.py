@@ -84,6 +84,7 @@ class Surroundings:
         torch_seed: What is known of torch's seed before a statement; None if nothing is known of the program.
         may_be_text: Whether an expression for the seed may be a text, which a generator does not take.
         may_be_several: Whether it may be a list of seeds, which is none.
+        may_be_old: Whether it is the copy of a name that another module gets a new value for later.
         seeding_helpers: The functions through which the program seeds torch.
         is_last: Whether the fix is not safe, so that its seed comes after those of the safe ones.
     """
@@ -101,6 +102,7 @@ class Surroundings:
     torch_seed: Callable[[cst.BaseStatement], TorchSeed] | None = None
     may_be_text: Callable[[str], bool] = lambda seed: False
     may_be_several: Callable[[str], bool] = lambda seed: False
+    may_be_old: Callable[[str], bool] = lambda seed: False
     seeding_helpers: SeedingHelpers = field(default_factory=dict)
     is_last: bool = False
 

@@ -90,7 +90,8 @@ Fix safety
     If the call also passes the `**kwargs` of its function, there is a fix only if no caller in the project passes a
     generator. In a public function of a package that the project builds, there is none: a caller elsewhere that passes
     one would get a TypeError. Nor is there one for a loader that a data set keeps: each worker has a copy of the data
-    set, and would have one of the generator.
+    set, and would have one of the generator. Nor is there one where the objects whose constructor would make the
+    generator cannot keep it (`__slots__`, a subclass that never calls that constructor, `json.dump(vars(self))`).
 
 Not reported
     - `shuffle=True` for a data set that never reads the index of the item, with nothing random in the workers.
