@@ -55,7 +55,16 @@ from torchrepro_lint.program.running.turns import (
     turns_of,
 )
 from torchrepro_lint.program.running.way_frames import may_have_further_calls
-from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, never_together, own_way, ways
+from torchrepro_lint.program.running.ways import (
+    MAX_WAYS,
+    Way,
+    Waypoint,
+    calls_itself,
+    given_to_both,
+    never_together,
+    own_way,
+    ways,
+)
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -150,6 +159,9 @@ def _frequency(program: Program, facts: ModuleFacts, scope: Scope, site: int) ->
             answer = _of_the_end(program, way)
             if answer.often is Often.AGAIN:
                 return answer
+    own = next((one.scope for way in leading for one in way if calls_itself(program.ev, one)), None)
+    if own is not None and answer is _ONCE:
+        return Frequency(Often.UNKNOWN, f"{_called(own)} calls itself")
     if len(leading) > MAX_WAYS or any(may_have_further_calls(ev, way) for way in leading):
         return Frequency(Often.UNKNOWN, f"not every call of {_called(scope)} is known")
     return _called_again(program, leading) if answer is _ONCE else answer
@@ -366,6 +378,10 @@ def _called_again(program: Program, leading: list[Way]) -> Frequency:
             return Frequency(
                 Often.AGAIN, f"{_called(first[parting - 1].scope)} is called again ({place}) to train further"
             )
+        shared = given_to_both(first[parting], second[parting])
+        if shared is not None and goes_on_training(program, first[:parting], trusts=False):
+            again = _called(first[parting - 1].scope)
+            return Frequency(Often.UNKNOWN, f"{again} is called twice with `{shared}`, and may train it further")
     return _ONCE
 
 

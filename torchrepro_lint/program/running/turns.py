@@ -133,12 +133,14 @@ def _is_for_one_from_before(
     return bool(made) and all(isinstance(one, ExternalObject) and "torch.optim." in one.name for one in made)
 
 
-def goes_on_training(program: Program, way: Way) -> bool:
-    """Whether the functions of a way may take steps of an optimizer, for a model that none of them surely makes."""
+def goes_on_training(program: Program, way: Way, *, trusts: bool = True) -> bool:
+    """Whether the functions of a way may take steps of an optimizer, for a model that none of them surely makes; with
+    `trusts`, what makes an optimizer is taken to make the model.
+    """
     calls = tuple((one.facts, one.scope, call) for one in way for call, _ in one.scope.calls)
     if _steps(program, calls) is False:
         return False
-    return _any(_makes_a_model(program, facts, scope, call, 0) for facts, scope, call in calls) is not True
+    return _any(_makes_a_model(program, *one, 0, trusts=trusts) for one in calls) is not True
 
 
 def trains_in_turn(program: Program, way: Way, index: int, loop: tree.For | tree.While) -> bool | None:

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, MethodValue
 from torchrepro_lint.program.running.alternatives import Arms, are_apart, arms_of_name
+from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.chosen_functions import arm_of_choice, chooses, is_choice, is_chosen
 from torchrepro_lint.program.running.guards import is_main_guard
@@ -33,8 +34,10 @@ if TYPE_CHECKING:
 __all__ = [
     "Way",
     "Waypoint",
+    "calls_itself",
     "chosen_by",
     "comes_later",
+    "given_to_both",
     "is_followed_by",
     "meet",
     "never_together",
@@ -288,3 +291,38 @@ def _says(way: Way, word: re.Pattern[str], *, wanted: bool) -> bool:
         for waypoint in way
         for test, holds in tests_around(waypoint.scope, waypoint.path)
     )
+
+
+# --- a function that is called more than once -------------------------------------------------------------------------
+
+
+def given_to_both(first: Waypoint, second: Waypoint) -> str | None:
+    """A name that two calls in one function are given, or that has the method which both call: it may be the model, or
+    hold it.
+    """
+    if first.scope is not second.scope:
+        return None
+    given: list[set[str]] = []
+    for one in (first, second):
+        call = one.scope.call_at(one.site)
+        if call is None:
+            return None
+        owner = call.func.value if isinstance(call.func, tree.Attribute) else None
+        values = (*(argument.value for argument in call.args), owner)
+        given.append({value.id for value in values if isinstance(value, tree.Name)})
+    made = (name for name in sorted(given[0] & given[1]) if len(first.scope.bindings.get(name, ())) == 1)
+    return next(made, None)
+
+
+def calls_itself(ev: Evaluator, waypoint: Waypoint) -> bool:
+    """Whether a function has a call of its own name that means it: `if epoch < last: run(epoch + 1, last)`."""
+    node, scope = waypoint.scope.node, waypoint.scope
+    if not isinstance(node, tree.FunctionDef):
+        return False
+    named = [call for call, _ in scope.calls if called_name(call.func) == node.name]
+    if not named:
+        return False
+    frame = frame_without_callers(ev, waypoint.facts, scope)
+    values = (value for call in named for value in ev.values(call.func, frame))
+    functions = (one.function if isinstance(one, MethodValue) else one for one in values)
+    return any(isinstance(one, FunctionValue) and one.node is node for one in functions)
