@@ -34,7 +34,8 @@ def named(tensors: Tensors, name: str, site: int, frame: Frame) -> Tensor | None
         if bindings:
             found = joined(bound(tensors, binding, current) for binding in bindings)
             if found is not None and (found.distinct or found.whole) and _is_changed(current.scope, name):
-                found = replace(found, distinct=False, apart=False, whole=False)
+                stays_whole = found.whole and not _is_changed(current.scope, name, to_whole=False)
+                found = replace(found, distinct=False, apart=False, whole=stays_whole)
             if found is not None and found.grad is False and asks_for_gradient(current.scope, name):
                 found = replace(found, grad=None)
             return found
@@ -46,13 +47,27 @@ def named(tensors: Tensors, name: str, site: int, frame: Frame) -> Tensor | None
     return by_values(tensors.ev.name(name, site, frame))
 
 
-def _is_changed(scope: Scope, name: str) -> bool:
-    """Whether the numbers of a tensor are changed in place: `x[0] = y`, `x += y`, `x.add_(y)`, `init.normal_(x)`."""
+def _is_changed(scope: Scope, name: str, *, to_whole: bool = True) -> bool:
+    """Whether the numbers of a tensor are changed in place: `x[0] = y`, `x += y`, `x.add_(y)`, `init.normal_(x)`; with
+    `to_whole` False, other than to whole numbers that are written out: `mask[0] = 1`.
+    """
     stores = any(
-        isinstance(store.target, tree.Subscript) and is_named(store.target.value, name) for store in scope.stores
+        isinstance(store.target, tree.Subscript)
+        and is_named(store.target.value, name)
+        and (to_whole or store.augmented or bool(store.unpack) or not _is_a_whole_number(store.value))
+        for store in scope.stores
     )
     adds = any(binding.kind == "augmented" for binding in scope.bindings.get(name, ()))
     return stores or adds or any(_changes(call, name) for call, _ in scope.calls)
+
+
+def _is_a_whole_number(value: tree.Expr) -> bool:
+    match value:
+        case tree.Const(value=int() | float() as number):
+            return float(number).is_integer()
+        case tree.Unary(op="-", operand=operand):
+            return _is_a_whole_number(operand)
+    return False
 
 
 def _changes(call: tree.Call, name: str) -> bool:

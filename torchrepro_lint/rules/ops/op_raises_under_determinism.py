@@ -45,7 +45,8 @@ Fix safety
 Not reported
     - `warn_only=True`.
     - Code between `use_deterministic_algorithms(False)` and `(True)`, and modules that are only called there, wherever
-      they are built. What Lightning's Trainer runs that is given `deterministic=False` after the flag was set.
+      they are built; gradients that the file of the operation computes below `use_deterministic_algorithms(False)`.
+      What Lightning's Trainer runs that is given `deterministic=False` after the flag was set.
     - Programs that never mention a GPU, and tensors that are proven to stay on the CPU. Data preparation in files
       called transforms or datasets that mention no device.
     - Backward passes that do not happen (`torch.no_grad()`, data that needs no gradient).
@@ -76,6 +77,7 @@ from torchrepro_lint.program.ops.op_runs import flag_is_off
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
@@ -100,6 +102,8 @@ class OpRaisesUnderDeterminism(Rule):
     def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         """The findings, each with its cause: calls of one operation in one file."""
         for operation, row, intent in candidates(program, _is_wanted, _speaks_of, flag="raise"):
+            if row.phase == "backward" and _is_off_for_gradients(program, operation):
+                continue
             if not flag_is_off(program, operation) and not adds_along_sparse_edges(program, operation):
                 switches = [one for one in intent if _is_wanted(one)]
                 of_runs = [one for one in switches if not is_of_a_self_test(program, one.site)]
@@ -122,6 +126,31 @@ class OpRaisesUnderDeterminism(Rule):
         ]
         severity = Severity.ERROR if is_proven else Severity.WARNING
         return self.finding(program, operation.site, message, trace, severity=severity, seldom_matters=seldom_matters)
+
+
+def _is_off_for_gradients(program: Program, operation: Operation) -> bool:
+    """Whether the file of an operation switches the flag off right above where it computes gradients: that is for what
+    these pass through.
+    """
+    return any(
+        one.effect == "algorithms-off"
+        and one.roots
+        and one.site.path == operation.site.path
+        and _is_above_a_pass(program, one)
+        for one in program.evidence
+    )
+
+
+def _is_above_a_pass(program: Program, switch: Evidence) -> bool:
+    scope = switch.frame.scope
+    on_again = [one.site.number for one in program.evidence if _is_wanted(one) and one.frame.scope is scope]
+    return any(
+        called_name(call.func) == "backward"
+        and path[: len(switch.path)] == switch.path
+        and switch.site.number < call.site
+        and not any(switch.site.number < site < call.site for site in on_again)
+        for call, path in scope.calls
+    )
 
 
 def _alert(row: OpRow) -> str:
