@@ -213,3 +213,69 @@ def test_of_a_loader_it_is_not_said_that_no_rule_is_about_it(write, capsys) -> N
     out = capsys.readouterr().out
     assert "`DataLoader`: a loader; no rule objects to what it is passed, or to what its workers run" in out
     assert "no rule is about it" not in out
+
+
+@pytest.mark.parametrize(
+    ("files", "place", "because"),
+    [
+        (
+            {
+                "train.py": """
+                    import torch
+                    from torch import nn
+                    torch.manual_seed(0)
+                    model = nn.Sequential(nn.Linear(2, 2), nn.Dropout())
+                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+                    for epoch in range(2):
+                        model(torch.ones(1, 2)).sum().backward()
+                        optimizer.step()
+                    def evaluate():
+                        with torch.no_grad():
+                            print(model(torch.ones(1, 2)))
+                    evaluate()
+                """,
+            },
+            "train.py:12",
+            "a missing `model.eval()` is meant in many programs",
+        ),
+        (
+            {
+                "test_split.py": """
+                    import torch
+                    from torch.utils.data import DataLoader, TensorDataset
+                    torch.manual_seed(0)
+                    def test_order():
+                        assert list(DataLoader(TensorDataset(torch.ones(4)), shuffle=True))
+                """,
+            },
+            "test_split.py:6",
+            "it is in a test",
+        ),
+        (
+            {
+                "train.py": """
+                    import torch
+                    import lib
+                    torch.manual_seed(0)
+                    print(torch.rand(1))
+                """,
+                "lib.py": """
+                    import torch
+                    from torch.utils.data import DataLoader, TensorDataset
+                    def unused():
+                        return DataLoader(TensorDataset(torch.ones(4)), shuffle=True)
+                """,
+            },
+            "lib.py:5",
+            "nothing in the project runs this code",
+        ),
+    ],
+    ids=["seldom", "a test", "unused"],
+)
+def test_one_reason_is_given_for_the_strict_profile(
+    write, monkeypatch, capsys, files, place: str, because: str
+) -> None:
+    monkeypatch.chdir(write({"torchrepro-lint.toml": "", **files}))
+    assert explain([place]) == 0
+    said = f"This finding is not reported: only the `strict` profile reports it: {because}."
+    assert said in capsys.readouterr().out

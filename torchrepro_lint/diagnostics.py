@@ -113,7 +113,8 @@ class Finding:
     `left_to_strict`: only the strict profile reports it, because none of the programs that start in these files wants
     to repeat, or, without a file, because no seeded run in sight executes it (only tests, or programs of others), or it
     only decides in which order something is evaluated, or it is in a file that is no longer used or no module, as a
-    template is, or another finding of the file says the same. None for what every profile reports.
+    template is, or another finding of the file says the same. None for what every profile reports. `strict_because`
+    says which of that, where no program is named, as the end of a sentence.
 
     `repeats`: only the strict profile reports it as well, because two runs agree as it is, whatever is chosen for them;
     with "unless chosen" other choices may set them apart, and it is reported where a safe fix is left in the end.
@@ -129,6 +130,7 @@ class Finding:
     fix_declined: str | None = None
     statement_rows: tuple[int, int] | None = None
     left_to_strict: tuple[Path, ...] | None = None
+    strict_because: str = ""
     repeats: Repeats | None = None
 
     @property

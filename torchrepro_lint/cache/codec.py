@@ -62,6 +62,7 @@ def _finding(one: Finding) -> list[Any]:
         one.fix_declined,
         one.statement_rows,
         [str(path) for path in one.left_to_strict] if one.left_to_strict is not None else None,
+        one.strict_because,
         one.repeats,
     ]
 
@@ -83,7 +84,7 @@ class _Reader:
     roots: Collection[Path]
 
     def finding(self, data: Any) -> Finding:
-        code, name, message, severity, location, trace, fix, declined, rows, left, repeats = data
+        code, name, message, severity, location, trace, fix, declined, rows, left, because, repeats = data
         return Finding(
             _text(code),
             _text(name),
@@ -98,6 +99,7 @@ class _Reader:
             _text(declined) if declined is not None else None,
             (_row(rows[0]), _row(rows[1])) if rows is not None else None,
             tuple(map(self.path, left)) if left is not None else None,
+            _text(because),
             _repeats(repeats),
         )
 

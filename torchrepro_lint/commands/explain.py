@@ -23,7 +23,7 @@ from torchrepro_lint.report.places import place
 from torchrepro_lint.report.summary import unseeded
 from torchrepro_lint.report.text import concise, full
 from torchrepro_lint.report.texts import Texts
-from torchrepro_lint.selection import is_ignored_in, is_selected, is_severe_enough
+from torchrepro_lint.selection import is_ignored_in, is_left_to_strict, is_selected, is_severe_enough
 from torchrepro_lint.settings import EVERY_RULE
 from torchrepro_lint.source.contents import Contents
 from torchrepro_lint.source.discovery import present
@@ -107,18 +107,14 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     key = _key(finding)
     if settings.baseline and key in map(_key, check([path], {"baseline": None}, toolkit=toolkit).findings):
         return f"it is in the baseline {settings.baseline}"
+    if is_left_to_strict(finding, settings) and not finding.left_to_strict and finding.strict_because:
+        return f"only the `strict` profile reports it: {finding.strict_because}"
     if finding.repeats and key in map(_key, check([path], projects=projects, toolkit=toolkit).untold):
         return "only the `strict` profile reports it: torch is seeded, and no option is seen to move the order"
     if key in map(_key, check([path], projects=projects, suppressed_too=True, toolkit=toolkit).findings):
         return "a comment suppresses it"
-    if finding.left_to_strict is None:
-        return "only the `strict` profile reports it"
     if not finding.left_to_strict:
-        return (
-            "only the `strict` profile reports it: no seeded run in sight executes it, the file is no longer used or "
-            "was copied from elsewhere, it only decides in which order something is evaluated, or a finding above says "
-            "the same"
-        )
+        return "only the `strict` profile reports it"
     return f"only the `strict` profile reports it, since {unseeded(finding.left_to_strict, texts)}"
 
 

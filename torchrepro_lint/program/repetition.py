@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Set
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -57,6 +57,7 @@ __all__ = [
     "is_read_unused",
     "is_run_elsewhere_alone",
     "is_run_seed",
+    "Left",
     "left_to_strict",
     "only_evaluates",
     "wants_to_repeat",
@@ -73,7 +74,16 @@ def wants_to_repeat(program: Program, path: Path) -> bool:
     return _may_seed_unseen(program, frozenset((path,)))
 
 
-def left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
+class Left(NamedTuple):
+    """Why the `strict` profile alone reports something: the files in which programs start that do not want to repeat;
+    or, without any, `because` says it, as the end of a sentence.
+    """
+
+    programs: tuple[Path, ...] = ()
+    because: str = ""
+
+
+def left_to_strict(program: Program, site: Site) -> Left | None:
     """Why what a rule finds at a place about control is only reported in the `strict` profile: the files in which the
     programs start that run it, none of which wants to repeat; no file where only tests run it, nothing does, or only
     runs in which the program does not seed, and where all that runs it is copied from elsewhere. None where it is
@@ -173,28 +183,32 @@ def _is_used_in_sight(program: Program, site: Site) -> bool:
     )
 
 
-def _left_to_strict(program: Program, site: Site) -> tuple[Path, ...] | None:
+def _left_to_strict(program: Program, site: Site) -> Left | None:
     program.ev.begin_question()
     found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way) and not _is_unused(program, way)]
     if program.is_test(site.path) or not found:
-        return ()
+        return Left(because="only tests run it, or nothing does")
     if program.settings.intent is not None:
         return None
     if chosen_by(tuple(found), function_words("is_a_given_seed"), wanted=False) or all(map(_is_a_last_resort, found)):
-        return ()
+        return Left(because="it runs only where no seed is given, or after an exception")
     running = _modules_above(program, found)
-    if _are_from_elsewhere(program, site, running) or _are_trials(program, running):
-        return ()
+    if _are_from_elsewhere(program, site, running):
+        return Left(because="it came from elsewhere, and only what came from there runs it")
+    if _are_trials(program, running):
+        return Left(because="only programs that try something out run it")
     repeating = _repeating(program)
     if _may_seed_unseen(program, running):
         return None
     if not running.isdisjoint(repeating):
         wishes = [one for path in sorted(running & repeating.keys()) for one in repeating[path]]
-        return () if _all_are_elsewhere(program, wishes, tuple(found)) else None
+        if _all_are_elsewhere(program, wishes, tuple(found)):
+            return Left(because="the program does not seed the runs that come here")
+        return None
     programs = tuple(path for path in _programs(program) if path in running)
     if not programs and repeating and not all(_is_a_script(program, way) for way in found):
         return None
-    return programs or tuple(sorted({way[-1].facts.path for way in found}))
+    return Left(programs or tuple(sorted({way[-1].facts.path for way in found})))
 
 
 #: What handlers catch that ask which versions there are, or what is set so far: their code is one of two ways.

@@ -19,6 +19,7 @@ from torchrepro_lint.program.for_others import (
 )
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import (
+    Left,
     is_left_to_the_callers,
     is_left_unused,
     is_of_a_self_test,
@@ -55,6 +56,7 @@ class Rule(ABC):
     is_about_control: ClassVar[bool] = False
     is_of_the_caller: ClassVar[bool] = False
     is_strict_in_tests: ClassVar[bool] = False
+    seldom: ClassVar[str] = "it seldom matters there"
 
     @abstractmethod
     def check(self, program: Program) -> Iterator[Finding]:
@@ -71,7 +73,7 @@ class Rule(ABC):
         fix: Fix | None = None,
         declined: str | None = None,
         about_control: bool | None = None,
-        seldom_matters: bool = False,
+        seldom_matters: bool | str = False,
         repeats: Repeats | None = None,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
@@ -79,10 +81,10 @@ class Rule(ABC):
         times, in those that only evaluate, but for switches, and in files that were put aside, downloaded with a whole
         project, or copied from a library.
 
-        `about_control` is said where it differs between findings of the rule; what `seldom_matters` is of the strict
-        profile, whatever the program wants, and so is all in files that are no longer used, in what came from elsewhere
-        and the project does not run, and in what nothing mentions of a file that others import. So is what
-        `repeats` as it is.
+        `about_control` is said where it differs between findings of the rule. What `seldom_matters`, for the reason
+        given or that of the rule, is of the strict profile, whatever the program wants. So is all in files that are no
+        longer used, in what came from elsewhere and the project does not run, and in what nothing mentions of a file
+        that others import. So is what `repeats` as it is.
         """
         if (
             fix is not None
@@ -95,6 +97,9 @@ class Rule(ABC):
             )
         ):
             fix = replace(fix, applicability=Applicability.UNSAFE)
+        left = self._left_to_strict(program, site, about_control) if not seldom_matters or program.strict else None
+        if seldom_matters and (left is None or left.programs):
+            left = Left(because=seldom_matters if isinstance(seldom_matters, str) else self.seldom)
         return Finding(
             self.code,
             self.name,
@@ -105,7 +110,8 @@ class Rule(ABC):
             fix,
             declined,
             program.places.statement_rows(site),
-            () if seldom_matters else self._left_to_strict(program, site, about_control),
+            left.programs if left is not None else None,
+            left.because if left is not None else "",
             repeats,
         )
 
@@ -129,20 +135,21 @@ class Rule(ABC):
             and not program.project.holds(path, NOQA_OF_OURS)
         )
 
-    def _left_to_strict(self, program: Program, site: Site, about_control: bool | None) -> tuple[Path, ...] | None:
-        """Why a finding at a site is one of the strict profile, as `Finding.left_to_strict` says it."""
+    def _left_to_strict(self, program: Program, site: Site, about_control: bool | None) -> Left | None:
+        """Why a finding at a site is one of the strict profile."""
         of_control = self.is_about_control if about_control is None else about_control
-        if (
-            (self.is_strict_in_tests and program.is_test(site.path))
-            or is_no_longer_used(program, site.path)
-            or is_run_elsewhere_alone(program, site)
-            or is_left_unused(program, site)
-        ):
-            return ()
+        if self.is_strict_in_tests and program.is_test(site.path):
+            return Left(because="it is in a test")
+        if is_no_longer_used(program, site.path):
+            return Left(because="the file is kept beside what is used instead")
+        if is_run_elsewhere_alone(program, site):
+            return Left(because="it came from elsewhere, and only what came from there runs it")
+        if is_left_unused(program, site):
+            return Left(because="nothing in the project runs this code")
         if not of_control:
             return None
         if self.is_of_the_caller and is_left_to_the_callers(program, site):
-            return ()
+            return Left(because="it is code for programs of others, which choose the seeds")
         return left_to_strict(program, site)
 
 

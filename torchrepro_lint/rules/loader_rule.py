@@ -47,7 +47,8 @@ class LoaderRule(Rule):
                 continue
             finding = self.of_site(program, loaders)
             if finding is not None and is_read_unused(program, first.facts, first.call):
-                finding = replace(finding, left_to_strict=())
+                because = "only code that nothing runs reads this loader"
+                finding = replace(finding, left_to_strict=(), strict_because=because)
             if finding is not None:
                 yield self.cause_of(first, finding), finding
 

@@ -31,7 +31,7 @@ def first_for_all(findings: Iterable[tuple[Hashable, Finding]]) -> Iterator[Find
         elif one is group[0]:
             yield _for_all(one, group[1:])
         else:
-            yield replace(one, left_to_strict=())
+            yield replace(one, left_to_strict=(), strict_because="another finding has the same cause and names it")
 
 
 def _for_all(first: Finding, others: list[Finding]) -> Finding:

@@ -101,6 +101,7 @@ class CublasWorkspaceUnset(Rule):
     code = "TRL303"
     name = "cublas-workspace-unset"
     summary = "use_deterministic_algorithms(True) without CUBLAS_WORKSPACE_CONFIG, on torch 1.7 to 2.9"
+    seldom = "no matrix product is seen on CUDA"
     severity = Severity.WARNING
     is_about_control = True
 

@@ -90,6 +90,7 @@ from typing import Final
 from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
@@ -128,6 +129,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
     code = "TRL301"
     name = "cudnn-benchmark-in-deterministic-context"
     summary = "cuDNN's benchmark mode is on in a program that asks for determinism"
+    seldom = "the program only evaluates, seeds one generator alone, or is not seen to train a convolution"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -178,5 +180,14 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             severity=severity,
             fix=fix,
             declined=declined,
-            seldom_matters=not is_asked or only_evaluates(program, site) or not may_train_convolutions(program, places),
+            seldom_matters=_why_seldom(program, site, places, is_asked=is_asked),
         )
+
+
+def _why_seldom(program: Program, site: Site, places: tuple[Way, ...], *, is_asked: bool) -> str | bool:
+    """Why nobody would act on the finding; False where somebody would."""
+    return (
+        (not is_asked and "the program seeds, and does not ask for determinism")
+        or (only_evaluates(program, site) and "the program only evaluates")
+        or (not may_train_convolutions(program, places) and "the program is not seen to train a convolution")
+    )

@@ -80,6 +80,7 @@ class CudnnDeterministicOff(Rule):
     code = "TRL302"
     name = "cudnn-deterministic-off"
     summary = "cuDNN's deterministic switch is turned off in a program that asks for determinism elsewhere"
+    seldom = "the program turns determinism off altogether"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -97,6 +97,7 @@ class DeadDeterminismSwitch(Rule):
     code = "TRL305"
     name = "dead-determinism-switch"
     summary = "code that looks like a seed or a determinism switch and does nothing"
+    seldom = "nothing is trained or drawn in that program"
 
     def _lost(self, program: Program) -> Iterator[LostSwitch]:
         """Those of processes of which TRL502 does not report that the seed is lost as well: both move together."""

@@ -118,6 +118,7 @@ class NondeterministicOp(Rule):
     code = "TRL402"
     name = "nondeterministic-op"
     summary = "an operation that is nondeterministic on CUDA, which neither cuDNN's switch nor a seed covers"
+    seldom = "an operation that does the same deterministically is chosen elsewhere, or what is left is another network"
     severity = Severity.WARNING
     is_about_control = True
 

@@ -95,6 +95,7 @@ class OpRaisesUnderDeterminism(Rule):
     code = "TRL401"
     name = "op-raises-under-determinism"
     summary = "an operation without a deterministic CUDA kernel, under use_deterministic_algorithms(True)"
+    seldom = "only self-tests turn the flag on"
 
     def check(self, program: Program) -> Iterator[Finding]:
         yield from first_for_all(self._each(program))

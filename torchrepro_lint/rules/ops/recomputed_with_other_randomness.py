@@ -72,6 +72,7 @@ class RecomputedWithOtherRandomness(Rule):
     code = "TRL405"
     name = "recomputed-with-other-randomness"
     summary = "activation checkpointing computes dropout again with another mask"
+    seldom = "whether the recomputed part draws is not certain"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in recomputations(program):

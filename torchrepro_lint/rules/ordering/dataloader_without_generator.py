@@ -189,10 +189,18 @@ _MAKES: Final = "Generator()\n"
 _HANGS: Final = "what it has drawn before hangs on"
 
 
+_NOT_READ = "nothing reads the loader"
+_OF_OTHERS = "it is in a package for programs of others"
+
+
 class DataLoaderWithoutGenerator(LoaderRule):
     code = "TRL201"
     name = "dataloader-without-generator"
     summary = "DataLoader takes its order or its workers' seeds from torch's global RNG: no generator is passed"
+    seldom = (
+        "it is of an evaluation, torch is seeded before each pass, a generator would need a newer torch "
+        "or a rewrite, or nothing is trained with it"
+    )
     severity = Severity.WARNING
     is_about_control = True
     is_strict_in_tests = True
@@ -243,18 +251,19 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             surely = any(surely_shuffles(program, one) for one in loaders)
             # Nobody rewrites a training for an order that repeats as long as nothing else draws.
-            seldom = (is_told and declined is not None) and (
-                is_of_its_package(program, loader.facts.path)
-                or needs_a_rewrite(program, loader.facts, loader.scope, loader.call, GENERATOR_SINCE)
-            )
+            at = program, loader.facts, loader.scope, loader.call
+            is_declined = is_told and declined is not None
             seldom = (
-                seldom
-                or is_of_an_evaluation(program, loader)
-                or only_evaluates(program, loader.site)
-                or is_seeded_before_each_pass(program, loader.facts, loader.scope, loader.call)
-                or is_the_only_draw(program, loader.facts, loader.scope, loader.call)
-                or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call))
-                or (is_open and draw is None)
+                (is_declined and is_of_its_package(program, loader.facts.path) and _OF_OTHERS)
+                or (is_declined and needs_a_rewrite(*at, GENERATOR_SINCE) and "a generator would need a newer torch")
+                or (is_of_an_evaluation(program, loader) and "it is of an evaluation")
+                or (only_evaluates(program, loader.site) and "the program only evaluates")
+                or (is_seeded_before_each_pass(*at) and "torch is seeded before each pass")
+                or (is_the_only_draw(*at) and "nothing else draws between the seed and the passes")
+                or (
+                    is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call) and _NOT_READ
+                )
+                or (is_open and draw is None and "whether it shuffles is chosen out of sight")
             )
             is_said = not seldom and is_said_of_the_program(program, loader.frame, loader.call, "torch")
             repeats = not seldom and (is_said or may_be_seeded(program, loader))

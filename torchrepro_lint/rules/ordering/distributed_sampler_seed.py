@@ -83,6 +83,7 @@ class DistributedSamplerSeed(Rule):
     code = "TRL212"
     name = "distributed-sampler-seed"
     summary = "the seed of a distributed sampler differs between ranks, or is not the program's"
+    seldom = "the order repeats, whatever seed the user gives"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in sampler_seeds_of_ranks(program):

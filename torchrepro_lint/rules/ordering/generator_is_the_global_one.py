@@ -73,6 +73,7 @@ class GeneratorIsTheGlobalOne(Rule):
     code = "TRL204"
     name = "generator-is-the-global-one"
     summary = "torch's global generator is passed as generator=: torch.manual_seed(..) or torch.default_generator"
+    seldom = "the program only evaluates or makes pictures"
     severity = Severity.WARNING
     is_strict_in_tests = True
 

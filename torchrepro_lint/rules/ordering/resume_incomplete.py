@@ -110,6 +110,7 @@ class ResumeIncomplete(Rule):
     code = "TRL211"
     name = "resume-incomplete"
     summary = "training is resumed from a checkpoint without the state of the scheduler, the scaler or the loader"
+    seldom = "what the checkpoint lacks seldom changes what a resumed run learns"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -76,6 +76,7 @@ class SetIterationOrder(Rule):
     code = "TRL208"
     name = "set-iteration-order"
     summary = "iteration order of a set, which differs between processes, determines an index, samples or a split"
+    seldom = "it decides something in an evaluation alone, or nothing runs it"
     severity = Severity.WARNING
     is_strict_in_tests = True
 

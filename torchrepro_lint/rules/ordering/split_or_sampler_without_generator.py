@@ -115,11 +115,18 @@ from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.lacking import named_without
 from torchrepro_lint.rules.one_cause import first_for_all
 
+_OF_OTHERS = "it is in a package for programs of others"
+_SAID = "TRL502 says that the program does not seed torch"
+
 
 class SplitOrSamplerWithoutGenerator(Rule):
     code = "TRL202"
     name = "split-or-sampler-without-generator"
     summary = "random split or sampler that draws from torch's global RNG: no generator is passed"
+    seldom = (
+        "it is of an evaluation, is drawn again, needs a newer torch or a rewrite, or TRL502 says that "
+        "the program does not seed torch"
+    )
     severity = Severity.WARNING
     is_about_control = True
     is_of_the_caller = True
@@ -154,16 +161,20 @@ class SplitOrSamplerWithoutGenerator(Rule):
                 )
             message = _message(one, leaks=leaks)
             is_unfixed = is_told and fix is None
+            at = program, call.facts, call.scope, call.call
             seldom = one.kind == "sampler" and (
-                (is_unfixed and needs_a_rewrite(program, call.facts, call.scope, call.call, since))
-                or serves_an_evaluation(program, call.facts, call.scope, call.call)
-                or only_evaluates(program, call.site)
-                or gives_minibatches(program, call)
+                (is_unfixed and needs_a_rewrite(*at, since) and "a generator would need a newer torch")
+                or (serves_an_evaluation(*at) and "it is of an evaluation")
+                or (only_evaluates(program, call.site) and "the program only evaluates")
+                or (gives_minibatches(program, call) and "it gives the minibatches of one update")
             )
-            seldom = seldom or (is_unfixed and is_of_its_package(program, call.facts.path))
-            seldom = seldom or (not leaks and not is_surely_unseeded(program, call))
-            seldom = seldom or (one.kind == "permutation" and is_drawn_again(program, call))
-            seldom = seldom or (not leaks and is_said_of_the_program(program, call.frame, call.call, "torch"))
+            seldom = (
+                seldom
+                or (is_unfixed and is_of_its_package(program, call.facts.path) and _OF_OTHERS)
+                or (not leaks and not is_surely_unseeded(program, call) and "torch is seeded, so it repeats")
+                or (one.kind == "permutation" and is_drawn_again(program, call) and "it is drawn again and again")
+                or (not leaks and is_said_of_the_program(program, call.frame, call.call, "torch") and _SAID)
+            )
             found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
             yield (call.facts.path, id(call.scope), one.kind, leaks) if fix is None else None, found
 

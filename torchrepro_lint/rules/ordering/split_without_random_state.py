@@ -76,6 +76,7 @@ class SplitWithoutRandomState(Rule):
     code = "TRL209"
     name = "split-without-random-state"
     summary = "split by scikit-learn, pandas or datasets without a seed: it draws from NumPy's global RNG"
+    seldom = "TRL502 says of this program that it does not seed NumPy"
     severity = Severity.WARNING
     is_about_control = True
     is_of_the_caller = True

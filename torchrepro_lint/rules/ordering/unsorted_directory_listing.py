@@ -119,6 +119,7 @@ class UnsortedDirectoryListing(Rule):
     code = "TRL207"
     name = "unsorted-directory-listing"
     summary = "an unsorted directory listing decides the order of samples, a split or the numbers of classes"
+    seldom = "only an evaluation has this order, or no seed decides what is drawn from it"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -243,7 +244,8 @@ def _is_of_an_evaluation(program: Program, one: Listing) -> bool:
 
 def _is_to_be_fixed(program: Program, one: Listing) -> bool:
     drawn_at = one.sink.chain[-1].site
-    is_run = left_to_strict(program, one.site) != ()
+    left = left_to_strict(program, one.site)
+    is_run = left is None or bool(left.programs)
     return one.sink.kind == "split" and is_run and is_to_be_fixed(program, drawn_at)
 
 

@@ -90,6 +90,7 @@ class EnvironmentUnseeded(Rule):
     code = "TRL511"
     name = "environment-unseeded"
     summary = "an environment of Gym, or its action space, is never seeded in a program that seeds the rest"
+    seldom = "the environment is only shown"
     severity = Severity.WARNING
     is_about_control = True
     is_of_the_caller = True

@@ -157,6 +157,7 @@ class PartiallySeeded(Rule):
     code = "TRL502"
     name = "partially-seeded"
     summary = "the program seeds some of random, NumPy and torch, and draws from one that it does not seed"
+    seldom = "the program evaluates, tries something out, or is a module that others run"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -188,10 +189,10 @@ class PartiallySeeded(Rule):
                 _trace(program, found),
                 fix=fix,
                 declined=declined,
-                seldom_matters=not found.is_inside_the_run
-                or evaluates
-                or (of_a_module and "torch" not in found.block.seeds)
-                or function_words("debug_scripts").search(found.block.site.path.stem) is not None,
+                seldom_matters=(not found.is_inside_the_run and "it is drawn outside of the training")
+                or (evaluates and "the program only evaluates")
+                or (of_a_module and "torch" not in found.block.seeds and "it is a module that other programs run")
+                or (_tries_out(found.block.site.path) and "the program tries something out"),
             )
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
@@ -351,3 +352,8 @@ def _drawn(draws: Sequence[tuple[str, Effect, tuple[Link, ...]]]) -> Iterator[tu
     """For each generator the chain to what is drawn from it, and that."""
     for rng, draw, chain in draws:
         yield (*chain, Link(draw.event.site, f"draws from {_WORDS[rng]}: {draw.event.name}"))
+
+
+def _tries_out(path: Path) -> bool:
+    """Whether a script only tries something out, by its name."""
+    return function_words("debug_scripts").search(path.stem) is not None

@@ -105,6 +105,7 @@ class RandomInEvaluation(Rule):
     code = "TRL508"
     name = "random-in-evaluation"
     summary = "dropout is active in an evaluation: model.eval() is not called, or does not switch it off"
+    seldom = "a missing `model.eval()` is meant in many programs"
 
     def check(self, program: Program) -> Iterator[Finding]:
         yield from first_for_all(self._each_dropout(program))

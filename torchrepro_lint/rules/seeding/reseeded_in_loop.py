@@ -76,6 +76,7 @@ class ReseededInLoop(Rule):
     code = "TRL506"
     name = "reseeded-in-loop"
     summary = "a global random number generator gets the same seed again in every epoch or step"
+    seldom = "the loop evaluates"
     severity = Severity.WARNING
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -89,6 +89,7 @@ class SearchUnseeded(Rule):
     code = "TRL510"
     name = "search-unseeded"
     summary = "a search of hyperparameters has no seed, so each run tries others"
+    seldom = "other processes share the search, and each needs another seed"
     severity = Severity.WARNING
     is_about_control = True
     is_of_the_caller = True

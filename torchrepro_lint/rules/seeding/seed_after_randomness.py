@@ -97,11 +97,14 @@ from torchrepro_lint.program.seeds.trained_models import is_trained
 from torchrepro_lint.program.workers.workers import effects_of
 from torchrepro_lint.rules.base import Rule
 
+_NOT_TRAINED = "the program is not seen to train what is made of it"
+
 
 class SeedAfterRandomness(Rule):
     code = "TRL504"
     name = "seed-after-randomness"
     summary = "a model is built, or a number drawn, before the first call that seeds"
+    seldom = "the program is not seen to train what is made before the seed, or it runs on another path than the seed"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -110,12 +113,12 @@ class SeedAfterRandomness(Rule):
             name = late.run.entry.site.path.stem
             evaluates = function_words("evaluates").search(name) is not None
             seldom = (
-                not late.is_possible
-                or (evaluates and draws_weights(late.early))
-                or is_outside_the_training(program, late.early)
-                or only_evaluates(program, late.seed.site)
-                or function_words("debug_scripts").search(name) is not None
-                or (_is_of_torch(late.early) and not is_trained(program, late.run, late.early))
+                (not late.is_possible and "no run comes to both: they need other options")
+                or (evaluates and draws_weights(late.early) and "trained weights replace these")
+                or (is_outside_the_training(program, late.early) and "it is outside of the training")
+                or (only_evaluates(program, late.seed.site) and "the program only evaluates")
+                or (function_words("debug_scripts").search(name) is not None and "the program tries something out")
+                or (_is_of_torch(late.early) and not is_trained(program, late.run, late.early) and _NOT_TRAINED)
             )
             yield self.finding(program, late.site, _message(program, late), _trace(late), seldom_matters=seldom)
 

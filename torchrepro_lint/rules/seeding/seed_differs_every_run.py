@@ -123,6 +123,7 @@ class SeedDiffersEveryRun(Rule):
     code = "TRL503"
     name = "seed-differs-every-run"
     summary = "the seed comes from the clock, the system or the hash of a string, so it differs in every run"
+    seldom = "the seed ends a part that repeats, or comes from a generator that nothing seeds"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -20,6 +20,7 @@ __all__ = ["InitSeedRule", "trace_of"]
 class InitSeedRule(Rule):
     """A rule about one fault of a seed. `note` stands beside the call that seeds, at the end of the trace."""
 
+    seldom = "nothing that the workers run is seen to draw from what is seeded so"
     fault: ClassVar[Fault]
     note: ClassVar[str]
 

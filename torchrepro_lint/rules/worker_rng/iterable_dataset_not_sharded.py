@@ -85,6 +85,7 @@ class IterableDatasetNotSharded(LoaderRule):
     code = "TRL110"
     name = "iterable-dataset-not-sharded"
     summary = "every worker reads the whole of an IterableDataset, so each sample comes once per worker"
+    seldom = "the program may give each process a part by other means"
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         for loader in loaders:

@@ -101,6 +101,7 @@ class LibraryRngInWorkers(LoaderRule):
     code = "TRL109"
     name = "library-rng-in-workers"
     summary = "DataLoader workers draw from a library's own generator, which torch does not seed"
+    seldom = "nothing says that the project uses a release of the library that draws so"
     severity = Severity.WARNING
     is_strict_in_tests = True
 

@@ -150,10 +150,14 @@ from torchrepro_lint.rules.loader_rule import LoaderRule, safe_for_old_torch_alo
 _LONGEST_NAME: Final = 36
 
 
+_UNKNOWN_TORCH = "nothing says that the program is for torch < 1.9"
+
+
 class NumpyRngInWorkers(LoaderRule):
     code = "TRL101"
     name = "numpy-rng-in-workers"
     summary = "DataLoader workers draw from NumPy's global RNG, and no worker_init_fn seeds it"
+    seldom = "it is of an evaluation, or nothing says for which torch the program is written"
     is_strict_in_tests = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
@@ -223,8 +227,8 @@ class NumpyRngInWorkers(LoaderRule):
             fix=fix,
             declined=declined,
             about_control=not is_old,
-            seldom_matters=is_of_an_evaluation(program, loader)
-            or (seeding is None and not program.target.known and (controlled or alone)),
+            seldom_matters=(is_of_an_evaluation(program, loader) and "it is of an evaluation")
+            or (seeding is None and not program.target.known and (controlled or alone) and _UNKNOWN_TORCH),
         )
 
 

@@ -87,6 +87,7 @@ class ReseededPerItem(Rule):
     code = "TRL108"
     name = "reseeded-per-item"
     summary = "a seed that never changes is set for every item, so every item gets the same draw"
+    seldom = "it is of an evaluation"
     is_strict_in_tests = True
 
     def check(self, program: Program) -> Iterator[Finding]:
