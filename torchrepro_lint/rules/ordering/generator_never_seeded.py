@@ -58,6 +58,9 @@ Not reported
     - Generators that are made where no seed is given, beside one that is seeded
       (`Generator() if seed is None else Generator().manual_seed(seed)`).
     - Generators that nothing draws from.
+    - Generators in a function that puts made-up data through a network to see how much of them it takes, or how fast it
+      is, by its name (`find_max_batch_size`): a constant is what one wants there. They are reported in the `strict`
+      profile only.
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.Generator.html
@@ -70,6 +73,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.generator_fix import seed_generator_fix, seed_with_number_fix
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.ordering.generators import (
     is_used,
     made_generators,
@@ -122,7 +126,15 @@ class GeneratorNeverSeeded(Rule):
             "this torch.Generator is never seeded: it starts from a constant of torch, whatever seed the program sets"
         )
         # One that is made for a device is there because torch asks for it (`torch.set_default_device("cuda")`).
-        return self.finding(program, made.site, message, fix=fix, declined=declined, about_control=bool(made.call.args))
+        return self.finding(
+            program, made.site, message, fix=fix, declined=declined, about_control=bool(made.call.args),
+            seldom_matters=_makes_up_data(made),
+        )  # fmt: skip
+
+
+def _makes_up_data(made: KnownCall) -> bool:
+    """Whether a generator is made in a function that puts made-up data through a network, to see how much it takes."""
+    return function_words("tries_sizes").search(made.scope.name) is not None
 
 
 def _is_without_a_seed(program: Program, made: KnownCall) -> bool:

@@ -40,6 +40,8 @@ Not reported
       `set(labels) - {0}`, says that they are numbers.
     - Numbers that only distinguish elements (`chr(number[word])`, for a distance between two sentences).
     - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
+    - The position of a file in a list of files, by its name (`image_list.index(path)`): the number of a row in a table
+      that is kept with the list. It is reported in the `strict` profile only.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only. Numbers by position are reported everywhere but in a function that no code of the project calls,
       beside others that are used, in code that is copied from elsewhere, and in a function that plots, by its name, and
@@ -55,11 +57,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
+from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.sort_fix import sort_fixes
+from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.for_others import is_copied
 from torchrepro_lint.program.ordering.set_order import OrderedSet, iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_never_run, only_evaluates
+from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.seeds.shown_draws import is_in_a_plot
 from torchrepro_lint.rules.base import Rule
 
@@ -95,8 +100,22 @@ class SetIterationOrder(Rule):
                     or is_never_run(program, one.site)
                     or is_copied(program, one.site.path)
                     or is_in_a_plot(program, one.site)
+                    or _numbers_files(program, one)
                 ),
             )  # fmt: skip
+
+
+def _numbers_files(program: Program, one: OrderedSet) -> bool:
+    """Whether a list of files, by its name, is asked for the position of one: the number of a row in a table that is
+    kept with the list, and not that of a class.
+    """
+    if one.sink.kind != "index":
+        return False
+    found = call_at(program.ev, one.sink.chain[-1].site)
+    match found.call if found is not None else None:
+        case tree.Call(func=tree.Attribute(value=tree.Name(id=name) | tree.Attribute(attr=name), attr="index")):
+            return function_words("names_files").search(name) is not None
+    return False
 
 
 def _fix(program: Program, one: OrderedSet) -> tuple[Fix | None, str | None]:

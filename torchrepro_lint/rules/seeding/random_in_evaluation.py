@@ -74,6 +74,8 @@ Not reported
       also those that a layer holds (`self.drop.p`), where nothing in the project gives another than 0.
     - Further calls in a function: the trace of the first names them, its fix is made at each, and the `strict` profile
       reports each.
+    - Dropout of a generator in a project that names pix2pix, in its code or by its folder: there it is the noise from
+      which an image is made. It is reported in the `strict` profile only.
     - Functions that take a training step themselves, and classes that no program in sight uses.
     - A missing `model.eval()`, outside of the `strict` profile. There, too, programs are left out that call `eval` of
       what may be the model, or of something that may have it inside, or use a framework that may (Lightning, a
@@ -93,6 +95,8 @@ from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.evaluation_fix import evaluation_fix
 from torchrepro_lint.fixes.mode_fix import mode_fix
+from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.dropout_in_evaluation import LastingDropout, lasting_dropout
@@ -122,7 +126,20 @@ class RandomInEvaluation(Rule):
         for one in lasting_dropout(program):
             fix, declined = mode_fix(program, one) if program.is_asked(one.site.path) else (None, None)
             cause = (one.site.path, id(one.call.scope), one.kind)
-            yield cause, self.finding(program, one.site, _message(one), fix=fix, declined=declined)
+            seldom = _is_noise_of_a_generator(program, one)
+            yield (
+                cause,
+                self.finding(program, one.site, _message(one), fix=fix, declined=declined, seldom_matters=seldom),
+            )
+
+
+def _is_noise_of_a_generator(program: Program, one: LastingDropout) -> bool:
+    """Whether a network that makes images drops in a project that speaks of pix2pix, where dropout is its noise."""
+    around = one.call.scope.parent
+    if around is None or function_words("makes_images").search(around.name) is None:
+        return False
+    words = program_words("draws_by_dropout")
+    return words.search(program.root.name.encode()) is not None or program.imports.any_together(one.site.path, words)
 
 
 def _why(found: Evaluation) -> str:

@@ -66,6 +66,8 @@ Not reported
     - Draws that decide no result: the length of a pause, the name of a file; and the first weights of a network, which
       are mostly replaced by others. Dropout of a model that is in evaluation mode, or of a part that such a model was
       made from.
+    - The first values of a tensor that is fitted (`torch.rand(n, requires_grad=True)`), as first weights are: reported
+      in the `strict` profile only.
     - Where a file of the program names `"spawn"` or `"forkserver"`, where the project asks for NumPy 2.0 or newer and
       seeds it nowhere, and for `random`: programs that do not show that they want to repeat. These are reported in the
       `strict` profile only.
@@ -87,6 +89,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.process_draws import ProcessDraw, process_draws
@@ -116,9 +119,23 @@ class ProcessesShareRng(Rule):
             yield (
                 cause,
                 self.finding(
-                    program, one.call.site, _message(one), trace, severity=severity, about_control=not one.is_copied
+                    program,
+                    one.call.site,
+                    _message(one),
+                    trace,
+                    severity=severity,
+                    about_control=not one.is_copied,
+                    seldom_matters=_begins_a_fit(one),
                 ),
             )
+
+
+def _begins_a_fit(one: ProcessDraw) -> bool:
+    """Whether what is drawn is a tensor to be fitted: its first value, which is replaced as the weights of a network
+    are.
+    """
+    given = one.draw.event.arguments.keyword("requires_grad")
+    return given is not None and given[0] == {Constant(True)}
 
 
 def _message(one: ProcessDraw) -> str:
