@@ -73,14 +73,15 @@ _EFFECTS = {
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What a report is about. `findings` are those of all rules in `files`, `silenced` those that comments, settings or
-    a baseline hide; `texts` names the files, `links` leads to their lines, and `may_fix` says whether `--fix` fixes a
-    finding.
+    """What a report is about. `findings` are those of all rules in `files`, `deciding` those of them that decide a
+    verdict, `silenced` those that comments, settings or a baseline hide; `texts` names the files, `links` leads to
+    their lines, and `may_fix` says whether `--fix` fixes a finding.
     """
 
     program: Program
     files: Collection[Path]
     findings: Sequence[Finding]
+    deciding: Sequence[Finding]
     silenced: Sequence[Finding]
     texts: Texts
     links: SourceLinks
@@ -96,7 +97,7 @@ def overview_of(found: Found, title: str, date: str) -> Document:
     """The state of a project on a date."""
     program, files = found.program, found.files
     evidence = [one for one in program.evidence if one.roots and (one.site.path in files or one.roots & set(files))]
-    judged = subjects(program, files, evidence, found.findings)
+    judged = subjects(program, files, evidence, found.deciding)
     return Document(
         f"Reproducibility of {title}",
         (
@@ -138,7 +139,7 @@ def _commit(found: Found) -> str:
 
 
 def _items(found: Found, evidence: Sequence[Evidence]) -> Iterator[tuple[str, ...]]:
-    for source, item, answer, why in checklist(found.program, found.files, evidence, found.findings):
+    for source, item, answer, why in checklist(found.program, found.files, evidence, found.deciding):
         yield item, answer, why, source
 
 
@@ -250,5 +251,6 @@ def _finding(found: Found, one: Finding) -> tuple[str, str, str]:
     what = f"{link(named, url) if url else named} ({one.severity.value})\n{one.message}" + (
         f"\n`{line}`" if line else ""
     )
-    step = next_step(one, found.may_fix, found.texts)
+    profile = None if one in found.deciding and not one.left_to_strict else "strict"
+    step = next_step(one, found.may_fix, found.texts, profile=profile)
     return link(shown, found.links.line(path, found.texts.row_in_file(path, row))), what, step

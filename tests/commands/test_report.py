@@ -93,13 +93,13 @@ def test_what_is_controlled_and_where(write, capsys: pytest.CaptureFixture[str])
 
 
 def test_the_verdict_comes_first_and_says_why(write, capsys: pytest.CaptureFixture[str]) -> None:
-    assert report([str(write(FILES))]) == 0
+    assert report([str(write({**FILES, "requirements.txt": "torch==1.8.0\n"}))]) == 0
     text = capsys.readouterr().out
-    assert text.splitlines()[2] == "Controlled: 3 of 7. Not controlled: 2 of 7. Cannot be told: 2 of 7."
+    assert text.splitlines()[2] == "Controlled: 4 of 7. Not controlled: 1 of 7. Cannot be told: 2 of 7."
     verdicts = {name: (verdict, why) for name, verdict, why in rows(text, "Verdict")}
     assert verdicts["Random numbers in DataLoader workers"] == ("not controlled", "1 finding: TRL101")
     assert verdicts["Switches of cuDNN and cuBLAS"][1].endswith("; 1 finding silenced")
-    assert verdicts["Seeds of the program"][0] == "not controlled"
+    assert verdicts["Seeds of the program"][0] == "controlled"
     assert verdicts["Whether two runs agree"][0] == "cannot be told"
 
 
@@ -132,7 +132,7 @@ def test_the_checklist_has_answers_from_the_code(write, capsys: pytest.CaptureFi
     answers = {row[0]: row[1] for row in rows(capsys.readouterr().out, "Checklist for a paper")}
     assert answers["Specification of dependencies: the version of torch"] == "yes"
     assert answers["README with the commands that produce the results"] == "yes"
-    assert answers["Random seeds are set"] == "partly"
+    assert answers["Random seeds are set"] == "yes"
     assert answers["Computing infrastructure, and run time"] == "not in the code"
     report([str(write({**FILES, "README.md": "# X\n"}))])
     answers = {row[0]: row[1] for row in rows(capsys.readouterr().out, "Checklist for a paper")}
@@ -257,3 +257,36 @@ def test_what_is_not_there(write, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 def _full(descriptor: int) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
+
+
+SEEDED_SPLIT = """
+    import numpy as np
+    import torch
+    from torch.utils.data import DataLoader, TensorDataset, random_split
+
+    np.random.seed(0)
+    torch.manual_seed(0)
+    print(torch.rand(1))
+    train, test = random_split(TensorDataset(torch.arange(8.0)), [6, 2])
+    for batch in DataLoader(train, shuffle=True):
+        print(batch)
+"""
+
+
+def test_a_split_that_repeats_is_the_same_in_every_run(write, monkeypatch, capsys) -> None:
+    monkeypatch.chdir(write({"pyproject.toml": "", "train.py": SEEDED_SPLIT}))
+    assert report(["."]) == 0
+    text = capsys.readouterr().out
+    (split,) = [row for row in rows(text, "Checklist for a paper") if row[0].startswith("Details of data splits")]
+    assert split[1] == "yes"
+    (found,) = [row for row in rows(text, "Findings") if "TRL202" in row[1]]
+    assert "--profile strict" in found[2]
+
+
+def test_a_split_that_nothing_seeds_is_another_one(write, monkeypatch, capsys) -> None:
+    text = "".join(line for line in SEEDED_SPLIT.splitlines(keepends=True) if "seed(0)" not in line)
+    monkeypatch.chdir(write({"pyproject.toml": "", "train.py": text}))
+    assert report(["."]) == 0
+    text = capsys.readouterr().out
+    (split,) = [row for row in rows(text, "Checklist for a paper") if row[0].startswith("Details of data splits")]
+    assert split[1] == "no"

@@ -3,11 +3,11 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from report_examples import SAFE, UNSAFE, at, finding, report
+from report_examples import SAFE, UNSAFE, at, finding, report, texts
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.housekeeping import HOUSEKEEPING
-from torchrepro_lint.report.next_steps import BY_HAND
+from torchrepro_lint.report.next_steps import BY_HAND, next_step
 from torchrepro_lint.rules import all_rules
 
 
@@ -66,6 +66,9 @@ def test_json_says_what_to_do_about_each_finding() -> None:
 
     assert action(finding(UNSAFE)).startswith("Run `torchrepro-lint --fix --unsafe-fixes src/train.py`, and review")
     assert action(finding()) == BY_HAND["TRL101"]
+    assert next_step(finding(SAFE), lambda _: True, texts(), profile="strict").startswith(
+        "Run `torchrepro-lint --fix --profile strict src/train.py`."
+    )
     foreign = Finding("TRL801", "n", "m", Severity.WARNING, at(Path("/project/a.py"), 1, 1))
     assert action(foreign) == "Run `torchrepro-lint rule TRL801`, and change the code by hand."
 

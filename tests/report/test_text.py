@@ -48,6 +48,9 @@ def test_what_is_said_about_fixes() -> None:
         finding(None, "the loader is shared"), texts(), PLAIN, False
     )
     assert "fix" not in full(finding(), texts(), PLAIN, False)
+    assert full(finding(), texts(), PLAIN, False).endswith(
+        "  to do: Pass a `worker_init_fn` that seeds NumPy with `torch.initial_seed() % 2**32`.\n"
+    )
 
 
 def test_concise() -> None:

@@ -142,7 +142,8 @@ def print_report(
         rules = (toolkit or Toolkit()).all_rules
         # Other formats than that which is read from the top have a line for each, for the tools that read them.
         shown = once if options.output_format == "full" else report.everything
-        reported = ReportInput(shown, texts, colours, report.may_fix, report.errors, rules, left_out)
+        profile = options.override.get("profile")
+        reported = ReportInput(shown, texts, colours, report.may_fix, report.errors, rules, left_out, profile)
         print_all(written(options.output_format, reported), stream)
     nothing = not report.everything and (bool(report.errors) or not report.files_checked)
     if for_people and not options.quiet and not nothing:

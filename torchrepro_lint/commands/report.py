@@ -86,6 +86,8 @@ def _state(path: Path, written_in: Path, *, html: bool) -> tuple[str, Sequence[s
     project = projects.of(folder if folder.is_file() else files[0])
     own = [file for file in files if projects.of(file) is project]
     shown = check(own, {"profile": "strict"})
+    # What only the strict profile reports in a program that wants to repeat is no reason to say that its runs differ.
+    told = {(one.code, one.location) for one in check(own, {"profile": "default"}).findings}
     everything = check(own, EVERY_RULE, suppressed_too=True)
     known = {(one.code, one.location) for one in shown.findings}
     silenced = [one for one in everything.findings if (one.code, one.location) not in known]
@@ -96,6 +98,7 @@ def _state(path: Path, written_in: Path, *, html: bool) -> tuple[str, Sequence[s
         program,
         frozenset(own),
         shown.findings,
+        [one for one in shown.findings if one.left_to_strict or (one.code, one.location) in told],
         silenced,
         Texts(folder=project.root),
         SourceLinks(written_in, git_head(project.root)),

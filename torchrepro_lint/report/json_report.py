@@ -41,7 +41,7 @@ def _object(finding: Finding, reported: ReportInput) -> dict[str, Any]:
         "message": finding.message,
         "severity": finding.severity.value,
         **_place(finding.location, texts),
-        "action": next_step(finding, reported.may_fix, texts),
+        "action": next_step(finding, reported.may_fix, texts, profile=reported.profile),
         "fix": _fix(finding, texts),
         "fix_declined": finding.fix_declined,
         "noqa_row": place(Location(path, Position(row, 1), Position(row, 1)), texts).start.row,

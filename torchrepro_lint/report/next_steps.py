@@ -67,11 +67,14 @@ BY_HAND = {
 }
 
 
-def next_step(finding: Finding, may_fix: Callable[[Finding], bool], texts: Texts) -> str:
-    """The command that fixes the finding, or what to change by hand."""
+def next_step(finding: Finding, may_fix: Callable[[Finding], bool], texts: Texts, *, profile: str | None = None) -> str:
+    """The command that fixes the finding, or what to change by hand. `profile` is the one that the command has to name,
+    where the settings do not.
+    """
+    options = f" --profile {profile}" if profile is not None else ""
     name = shlex.quote(texts.name(finding.location.path))
     if finding.fix is not None and may_fix(finding):
-        return f"Run `{PROGRAM} --fix {name}`. {finding.fix.message}."
+        return f"Run `{PROGRAM} --fix{options} {name}`. {finding.fix.message}."
     if finding.fix is not None:
-        return f"Run `{PROGRAM} --fix --unsafe-fixes {name}`, and review the change. {finding.fix.message}."
+        return f"Run `{PROGRAM} --fix --unsafe-fixes{options} {name}`, and review the change. {finding.fix.message}."
     return BY_HAND.get(finding.code, f"Run `{PROGRAM} rule {finding.code}`, and change the code by hand.")

@@ -19,6 +19,7 @@ class ReportInput:
 
     `may_fix` says whether `--fix` fixes a finding. `errors` are internal errors, one line each. `rules` gives all rules
     and is only called by formats that list them. `note` is a remark on the whole run, for formats with a place for it.
+    `profile` is the one that the command line names, None where it names none.
     """
 
     findings: Sequence[Finding]
@@ -28,3 +29,4 @@ class ReportInput:
     errors: Sequence[str] = ()
     rules: Callable[[], Sequence[RuleMetadata]] = tuple
     note: str | None = None
+    profile: str | None = None

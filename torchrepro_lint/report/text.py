@@ -10,6 +10,7 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Severity, TraceS
 from torchrepro_lint.report.colours import Colours
 from torchrepro_lint.report.fix_diff import fix_diff
 from torchrepro_lint.report.frames import code_frame, shown_line
+from torchrepro_lint.report.next_steps import BY_HAND
 from torchrepro_lint.report.places import file_range, place
 from torchrepro_lint.report.report_input import ReportInput
 from torchrepro_lint.report.texts import Texts
@@ -89,6 +90,8 @@ def _about_fix(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str
             yield f"    {line}"
     elif finding.fix_declined is not None:
         yield f"  {colours.note('fix declined')}: {printable(finding.fix_declined)}"
+    elif finding.code in BY_HAND:
+        yield f"  {colours.note('to do')}: {BY_HAND[finding.code]}"
 
 
 def _chain(trace: tuple[TraceStep, ...], texts: Texts, colours: Colours) -> Iterator[str]:
