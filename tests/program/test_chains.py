@@ -60,7 +60,7 @@ def test_a_late_seed_is_told_by_both_ways(write: Write) -> None:
     )
     (finding,) = [one for one in check([root]).findings if one.code == "TRL504"]
     assert finding.message == (
-        "`nn.Linear` is created (line 7) before `torch.manual_seed` (seeding.py, line 5), "
+        "`nn.Linear` is created (line 7) before `seed_everything` (line 11) calls `torch.manual_seed`, "
         "so its initial weights are not seeded"
     )
     assert [step.note for step in finding.trace if step.depth is not None] == ["calls seed_everything"]

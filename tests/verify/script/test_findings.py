@@ -200,6 +200,9 @@ def test_dropout_while_gradients_are_off_is_said() -> None:
     trains = draw_in("main", "torch", name="aten.bernoulli_", via=via)
     draws = draw_in("main", "torch", name="aten.bernoulli_", detail={"grad": False})
     assert not any("eval()" in reason(one) for one in (trains, draws))
+    for varied in ("eval", "listing"):  # whatever was varied, the draw itself is the fault
+        varied_run = Result(Outcome.DIFFERED, ("train.py",), (), cause=evaluates, perturbation=varied)
+        assert rules_for(varied_run) == ("TRL508",)
 
 
 @pytest.mark.parametrize(

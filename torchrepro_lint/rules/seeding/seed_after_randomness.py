@@ -100,6 +100,10 @@ from torchrepro_lint.rules.base import Rule
 _NOT_TRAINED = "the program is not seen to train what is made of it"
 
 
+#: How the note of a link begins that is a call of the project's own.
+_CALLS = "calls "
+
+
 class SeedAfterRandomness(Rule):
     code = "TRL504"
     name = "seed-after-randomness"
@@ -134,15 +138,32 @@ def _message(program: Program, late: LateSeed) -> str:
     what = _built(late) if weights else _written(late.early)
     created = "is created" if last_part(what)[:1].isupper() else "is called"
     verb, effect = (created, "its initial weights are") if weights else ("draws", "what it draws is")
-    early, seed = _line(program, late, late.site), _line(program, late, late.seed.site)
-    return f"`{what}` {verb} ({early}) before `{_written(late.seed)}` ({seed}), so {effect} not seeded"
+    early = _line(program, late, late.site)
+    parted = _parted(late)
+    if parted is None:
+        seeds = f"`{_written(late.seed)}` ({_line(program, late, late.seed.site)})"
+    else:
+        name, site = parted
+        seeds = f"`{name}` ({_line(program, late, site)}) calls `{_written(late.seed)}`"
+    return f"`{what}` {verb} ({early}) before {seeds}, so {effect} not seeded"
+
+
+def _parted(late: LateSeed) -> tuple[str, Site] | None:
+    """The call by which the program comes to the seed, after it has left the way to the draw: its name and its place.
+    None where the seeding call itself is that.
+    """
+    to_draw = [link.site for link in late.early.chain]
+    for link in late.seed.chain:
+        if link.note.startswith(_CALLS) and link.site not in to_draw:
+            return link.note.removeprefix(_CALLS), link.site
+    return None
 
 
 def _built(late: LateSeed) -> str:
     """What is created at the place of the finding: the class of the model, or the layer itself."""
     for link in late.early.chain:
-        if link.site == late.site and link.note.startswith("calls "):
-            return link.note.removeprefix("calls ")
+        if link.site == late.site and link.note.startswith(_CALLS):
+            return link.note.removeprefix(_CALLS)
     return _written(late.early)
 
 

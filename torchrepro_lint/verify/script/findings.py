@@ -65,6 +65,8 @@ def rules_for(result: Result) -> tuple[str, ...]:
             return ()
         if cause is not None and cause.in_worker and cause.at[0].detail.get("rng") in _HELD:
             return ("TRL107",)
+        if cause is not None and is_dropout_in_evaluation(cause.at[0]):
+            return ("TRL508",)
         if result.perturbation == EVAL:
             rules = _about_one_more_evaluation(rules, cause)
         return tuple(sorted(rules, key=lambda code: by_cause.index(code) if code in by_cause else len(by_cause)))
