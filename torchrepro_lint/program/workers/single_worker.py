@@ -28,8 +28,8 @@ def has_one_worker(loader: Loader) -> bool:
 
 
 def is_gone_over_once(program: Program, loader: Loader) -> bool:
-    """Whether it is proven that one loop goes over a loader, once in each run of the program, and that its workers are
-    not asked to start in another way than the platform's.
+    """Whether it is proven that one loop or one iterator, `batches = iter(loader)`, goes over a loader, once in each
+    run of the program, and that its workers are not asked to start in another way than the platform's.
     """
     if not loader.lacks("multiprocessing_context"):
         return False
@@ -37,20 +37,21 @@ def is_gone_over_once(program: Program, loader: Loader) -> bool:
     if uses is None:
         return False
     parents = parents_of(program.ev, loader.facts)
-    loops = [(use, scope) for use, scope in uses if not _is_counted(parents, use)]
+    loops = [(use, scope) for use, scope in uses if not _is_an_argument_of(parents, use, "len")]
     if len(loops) != 1:
         return False
     use, scope = loops[0]
     around = [above for above in parents.around(use) if isinstance(above, tree.For | tree.While | tree.Comprehension)]
-    if len(around) != 1 or not isinstance(around[0], tree.For) or not _is_iterated(parents, use, around[0]):
-        return False
+    if around or not _is_an_argument_of(parents, use, "iter"):
+        if len(around) != 1 or not isinstance(around[0], tree.For) or not _is_iterated(parents, use, around[0]):
+            return False
     return frequency(program, loader.facts, scope, use.site).often is Often.ONCE
 
 
-def _is_counted(parents: Parents, use: tree.Name) -> bool:
+def _is_an_argument_of(parents: Parents, use: tree.Name, function: str) -> bool:
     argument = parents.of(use)
     above = parents.of(argument) if isinstance(argument, tree.Arg) else None
-    return isinstance(above, tree.Call) and is_named(above.func, "len")
+    return isinstance(above, tree.Call) and is_named(above.func, function)
 
 
 def _is_iterated(parents: Parents, use: tree.Name, loop: tree.For) -> bool:

@@ -80,6 +80,7 @@ Not reported
     - MONAI's loader, which seeds its `Randomizable` objects.
     - Draws in samplers and other code of the main process.
     - A separate generator for each worker.
+    - A loader with one worker over which a single loop or iterator goes, once in a run: nothing else has a copy.
     - A stream that shards itself and shuffles with the generator, since its workers must agree on the order.
 
 Known limits
@@ -108,6 +109,7 @@ from torchrepro_lint.program.workers.held_generators import (
     starts_again_in_every_epoch,
 )
 from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.workers.single_worker import has_one_worker, is_gone_over_once
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.faults import Fault, Faults
 
@@ -121,6 +123,8 @@ class GeneratorHeldByDataset(Rule):
         faults = Faults[HeldGenerator]()
         holders = {loader: held_generators(program, loader) for loader in program.loaders if loader.has_workers}
         for loader, copied in holders.items():
+            if copied and has_one_worker(loader) and is_gone_over_once(program, loader):
+                continue
             for held in copied:
                 faults.add(held, loader, (*held.made, *(event.site for event in held.draws)))
         for fault in faults:
