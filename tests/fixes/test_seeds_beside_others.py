@@ -9,6 +9,7 @@ from notebooks import notebook
 
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.engine import check
+from torchrepro_lint.fix_loop import fix
 
 PROGRAM = """\
 import argparse
@@ -164,3 +165,47 @@ def test_a_draw_that_another_cell_shows(cell: str, is_safe: bool, tmp_path: Path
     (found,) = check([path], {"select": ("TRL502",)}).findings
     assert found.fix is not None
     assert (found.fix.applicability is Applicability.SAFE) is is_safe
+
+
+IN_ARMS = """\
+import argparse
+import torch
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--seed", type=int, default=42)
+parser.add_argument("--device", default="cuda")
+args = parser.parse_args()
+{arms}
+model = torch.nn.Linear(2, 2)
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+model(torch.rand(1, 2)).sum().backward()
+optimizer.step()
+print(model.weight)
+"""
+SEEDS, SAYS = "    torch.cuda.manual_seed(args.seed)\n", "    print('no GPU')\n"
+#: The arms, and where torch is seeded by a safe fix: above the `if`, inside of it, or not at all.
+ARMS = {
+    "alone": (f"if torch.cuda.is_available():\n{SEEDS}", "above"),
+    "beside one for the CPU": (f"if torch.cuda.is_available():\n{SEEDS}else:\n{SAYS}", "above"),
+    "in the last arm": (f"if not torch.cuda.is_available():\n{SAYS}else:\n{SEEDS}", "above"),
+    "beside one that seeds torch": (
+        f"if torch.cuda.is_available():\n{SEEDS}else:\n    torch.manual_seed(args.seed)\n", "inside"
+    ),
+    "beside a further test": (
+        f"if torch.cuda.is_available():\n{SEEDS}elif args.device == 'mps':\n{SAYS}else:\n{SAYS}", "nowhere"
+    ),
+    "beside one that makes the seed": (
+        f"if torch.cuda.is_available():\n    args.seed = 3\n{SEEDS}else:\n{SAYS}".replace("args.seed", "seed"), "nowhere"
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("arms", "place"), ARMS.values(), ids=ARMS)
+def test_the_seed_of_a_gpu_in_an_arm(arms: str, place: str, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": IN_ARMS.format(arms=arms)})
+    before = arms.count("torch.manual_seed(")
+    fix([root])
+    lines = (root / "train.py").read_text().splitlines()
+    added = [line for line in lines if "torch.manual_seed(" in line]
+    assert len(added) - before == (place != "nowhere")
+    assert any(not line.startswith(" ") for line in added) is (place == "above")

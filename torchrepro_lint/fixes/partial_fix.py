@@ -93,6 +93,8 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
         is_safe = False  # "for a reproducible split": the seed is not that of the run
     if any(_is_commented_out(document, statement, rng) for rng in missing):
         is_safe = False  # the author has taken it out
+    if _is_left_without_cuda(document, statement, value):
+        is_safe = False  # the program would be seeded in one arm alone
     if _is_the_same_in_each_turn(program, block):
         is_safe = False  # the draws are what five runs with one seed differ in
     applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
@@ -286,20 +288,42 @@ def _seeding_run(document: Document, statement: cst.SimpleStatementLine) -> list
 def _only_gpu(
     document: Document, statement: cst.SimpleStatementLine, run: Sequence[cst.CSTNode], seed: cst.BaseExpression
 ) -> cst.If | None:
-    """The `if` without an `else` around calls that seed CUDA and nothing else: the CPU is used without it, too."""
-    block = document.parent(statement)
-    around = document.parent(block) if isinstance(block, cst.IndentedBlock) else None
-    if not isinstance(around, cst.If) or around.orelse is not None:
+    """The `if` around calls that seed CUDA and nothing else, where no other arm of it seeds torch: the CPU is used
+    there, too.
+    """
+    around = _asks_for_cuda(document, statement, run)
+    if around is None or isinstance(around.orelse, cst.If):
         return None
     if not isinstance(document.parent(around), cst.Module | cst.IndentedBlock):
         return None
-    if "cuda" not in document.text_of(around.test) or any(_order(document, one) != _CUDA for one in run):
-        return None
     names = {node.value for node in document.nodes(cst.Name, seed)}
     made = {
-        node.value for target in document.nodes(cst.AssignTarget, block) for node in document.nodes(cst.Name, target)
+        node.value for target in document.nodes(cst.AssignTarget, around) for node in document.nodes(cst.Name, target)
     }
     return around if names.isdisjoint(made) else None
+
+
+def _is_left_without_cuda(document: Document, statement: cst.SimpleStatementLine, seed: cst.BaseExpression) -> bool:
+    """Whether lines beside a call that seeds CUDA alone would not run where there is no GPU, in another arm."""
+    run = _seeding_run(document, statement)
+    around = _asks_for_cuda(document, statement, run)
+    return around is not None and around.orelse is not None and _only_gpu(document, statement, run, seed) is None
+
+
+def _asks_for_cuda(document: Document, statement: cst.SimpleStatementLine, run: Sequence[cst.CSTNode]) -> cst.If | None:
+    """The `if` with the word in its test whose arm seeds CUDA alone, `if` and `elif` as well as `else`, where no other
+    arm seeds torch.
+    """
+    block = document.parent(statement)
+    around = document.parent(block) if isinstance(block, cst.IndentedBlock) else None
+    if isinstance(around, cst.Else):
+        around = document.parent(around)
+    if not isinstance(around, cst.If) or "cuda" not in document.text_of(around.test):
+        return None
+    if any(_order(document, one) != _CUDA for one in run):
+        return None
+    called = (resolved_name(document.scope_of(one), one.func) for one in document.nodes(cst.Call, around))
+    return None if "torch.manual_seed" in called else around
 
 
 def _is_apart(statement: cst.CSTNode) -> bool:

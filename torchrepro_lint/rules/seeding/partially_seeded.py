@@ -52,6 +52,7 @@ Fix safety
     - Each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in range(5):
       torch.manual_seed(seed)`).
     - Torch is imported only below, in a later cell of a notebook.
+    - Only CUDA is seeded, in an arm of an `if` that asks for it, and no line above that can have the same seed.
     - A cell of a notebook that trains nothing seeds, and only other cells draw from the rest.
     - A script that evaluates or shows something, and trains nothing: what it draws may decide nothing there.
     - A module that others import sets the seeds: they belong where the programs begin.
