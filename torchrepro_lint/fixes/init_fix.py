@@ -25,6 +25,9 @@ from torchrepro_lint.fixes.loader_fix import may_share_worker_seeds
 from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.callers import visible_calls
+from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of
 from torchrepro_lint.program.workers.init_shape import CalledInit, Misfit, misfit
 from torchrepro_lint.program.workers.loaders import Loader
@@ -43,13 +46,31 @@ _SEEDS = frozenset({"numpy", "python", "torch", "torch-cuda", "torch-device"})
 
 def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
     """Seed from torch's worker seed: the canonical body where the function only seeds, else another seed. A function
-    that lacks its parameter gets it as well. Unsafe where the old seed kept ranks apart that torch's does not.
+    that lacks its parameter gets it as well. Unsafe where the old seed kept ranks apart that torch's does not, and
+    where it is taken from NumPy's state, which the program sets again in a loop for its workers.
     """
     fix, declined = _reseeded(program, found)
     was_apart = found.fault is Fault.ENTROPY and any(may_share_worker_seeds(program, one) for one in found.loaders)
+    was_apart = was_apart or (
+        found.seeding.seed.has(Term.NUMPY_WORD)
+        and any(_sets_numpy_in_a_loop(program, one, found) for one in found.loaders)
+    )
     if fix is not None and was_apart:
         fix = replace(fix, applicability=Applicability.UNSAFE)
     return _with_parameter(program, found.run, (fix, declined))
+
+
+def _sets_numpy_in_a_loop(program: Program, loader: Loader, found: FaultySeeding) -> bool:
+    """Whether a program of a loader seeds NumPy in the main process again and again: `np.random.seed(seed + epoch)`."""
+    loops = (
+        parents_of(program.ev, waypoint.facts).loops.get(branch) is not None and arm == "body"
+        for one in program.evidence_in_programs_of(loader.frame)
+        if one.effect == "seed" and "numpy" in one.seeds and one.site != found.seeding.site
+        for way in ways_of(program, one)
+        for waypoint in way
+        for branch, arm in waypoint.path
+    )
+    return any(loops)
 
 
 def _reseeded(program: Program, found: FaultySeeding) -> Planned:

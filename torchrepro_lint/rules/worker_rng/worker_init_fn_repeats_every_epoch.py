@@ -71,8 +71,9 @@ Fix safety
     Safe if the function does nothing but seed: its body is replaced by the recommended one, and its name and parameters
     stay. If the rank is part of the seed, it is kept: `+ num_workers * rank`. Unsafe if that expression leaves no room
     for the workers of each rank, or this cannot be determined, and if the function is made by another, whose parameter
-    nothing else reads (`def make_init(base_seed):`). Also unsafe if the function does other things as well, or the
-    project calls it elsewhere: then only the seeds are replaced.
+    nothing else reads (`def make_init(base_seed):`). Unsafe if the seed is read from NumPy's state, and the program
+    sets that in a loop (`np.random.seed(seed + epoch)`): which epochs are to differ is the author's choice. Also unsafe
+    if the function does other things as well, or the project calls it elsewhere: then only the seeds are replaced.
 
 Not reported
     - Seeds that depend on an epoch, a step or torch's base seed.
