@@ -48,6 +48,7 @@ Fix safety
     - No program that runs the switch seeds torch: its results differ with it and without it.
     - The project sets the mode in another place that no safe fix mends, such as an argument of a framework, or in
       another program that asks for determinism, though that only evaluates.
+    - A package that the project builds sets the mode as it is imported: its author chose the speed of all its users.
     - The switch is `with cudnn.flags(benchmark=True)`, which ends with its block.
     - A comment beside the switch, or above the `if` that it begins, says what it is for, or a text beside it says that
       it is on (`print("cudnn.benchmark is on")`).
@@ -91,6 +92,7 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
@@ -168,7 +170,9 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             any(holds_for_all_runs(program, shown, places) for shown in intent)
             and any("torch" in other.seeds for other in seedings_at(program, one.site.path, places))
         )
-        is_safe = is_asked and one.name != _FLAGS and is_for_all
+        # A package that sets it as it is imported has chosen the speed of all who use it.
+        is_of_users = one.frame.scope.parent is None and is_for_others(program, one.site.path)
+        is_safe = is_asked and one.name != _FLAGS and is_for_all and not is_of_users
         applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
         fix, declined = set_value_fix(program, one, "False", applicability)
         severity = Severity.ERROR if is_asked else Severity.WARNING
