@@ -69,3 +69,41 @@ def test_two_samplers_of_one_file(tmp_path: Path) -> None:
     text = path.read_text()
     assert text.count("manual_seed(torch.initial_seed())") == 1
     assert text.count("manual_seed(torch.initial_seed() + 1)") == 1
+
+
+REPLACED = """\
+import sys
+
+import torch
+from torch.utils.data import DataLoader, DistributedSampler, TensorDataset
+
+torch.manual_seed(3)
+data = TensorDataset(torch.arange(12.0))
+{loaders}
+net = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+for epoch in range(2):
+    for (x,) in loader:
+        optimizer.zero_grad()
+        net(x[:, None]).mean().backward()
+        optimizer.step()
+"""
+SHUFFLES = "loader = DataLoader(data, batch_size=4, shuffle=True)"
+BALANCES = "loader = DataLoader(data, batch_size=4, sampler=balance(data))"
+BALANCE = "def balance(data):\n    return [int(torch.multinomial(torch.ones(12), 1)) for _ in range(12)]\n\n"
+TEST = "if len(sys.argv) > 1:\n    "
+PLACES = {
+    "alone": (SHUFFLES, True),
+    "in whose place another one comes": (f"{BALANCE}{SHUFFLES}\n{TEST}{BALANCES}", False),
+    "beside another one": (f"{BALANCE}{SHUFFLES}\n{TEST}other_{BALANCES}", True),
+    "in whose place that of ranks comes": (
+        f"{SHUFFLES}\n{TEST}loader = DataLoader(data, batch_size=4, sampler=DistributedSampler(data, 2, 0))", True
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("loaders", "is_fixed"), PLACES.values(), ids=PLACES)
+def test_a_loader_in_whose_place_one_with_a_sampler_comes(loaders: str, is_fixed: bool, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": REPLACED.format(loaders=loaders)})
+    fix([root], {"profile": "strict"})
+    assert ("generator=g" in (root / "train.py").read_text()) is is_fixed

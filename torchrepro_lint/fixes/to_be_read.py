@@ -174,10 +174,13 @@ def _calls_by_text(document: Document) -> dict[str, list[cst.Call]]:
 def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> bool:
     """Whether the function around a call makes another loader that draws and that no safe fix gives a generator; also
     one that no call in sight comes to, as in the arm of an `if` for other arguments. Where the call has no order to
-    draw, and gets a generator for its workers alone, a loader with a sampler counts as well. Of the other functions of
-    the file, those count that make one in the same words: whoever compares them wants them alike.
+    draw, and gets a generator for its workers alone, a loader with a sampler counts as well; so does one that takes its
+    place below. Of the other functions of the file, those count that make one in the same words: whoever compares them
+    wants them alike.
     """
     if any(known.safety(one) is not Applicability.SAFE for one in _twins(document, call, known)):
+        return True
+    if _is_replaced_below(document, call):
         return True
     made = document.text_of(call.func)
     function = document.function(call)
@@ -194,6 +197,33 @@ def leaves_another(document: Document, call: cst.Call, known: KnownLoaders) -> b
         for one in calls_that_want_one(document, known, document.function(call))
         if one is not call
     )
+
+
+def _is_replaced_below(document: Document, call: cst.Call) -> bool:
+    """Whether a loader with a sampler of its own takes the place of one further down: `if balanced: loader =
+    DataLoader(data, sampler=balance(data))`. That of a distributed run has an order of its own.
+    """
+    name, block = _target(document, call), document.parent(document.statement(call))
+    if name is None or block is None:
+        return False
+    return any(
+        document.text_of(one.func) == document.text_of(call.func)
+        and _target(document, one) == name
+        and document.function(one) is document.function(call)
+        and _lacks_one(one)
+        and (sampler := given(one, "sampler") or given(one, "batch_sampler")) is not None
+        and "istributed" not in document.text_of(sampler)
+        for one in document.nodes(cst.Call, block)
+        if document.start(one) > document.start(call)
+    )
+
+
+def _target(document: Document, call: cst.Call) -> str | None:
+    """The one name or attribute that a call is given to."""
+    match document.parent(call):
+        case cst.Assign(targets=[cst.AssignTarget(target=cst.Name() | cst.Attribute() as target)]):
+            return document.text_of(target)
+    return None
 
 
 def leaves_other_workers(document: Document, call: cst.Call) -> bool:

@@ -78,6 +78,7 @@ Fix safety
       another cell or more than 25 lines away.
     - The loader is in an arm of an `if` whose other arm makes a loader that is left without a generator, since no call
       in sight comes to it.
+    - Further down, a loader with a sampler may take the place of this one (`if balanced: loader = DataLoader(...)`).
     - The loader has no order to draw, and beside it is one with a sampler, which would be left without a generator.
     - The function makes more than two loaders, samplers and splits that need a generator.
     - The generator would stand more than 25 lines above its loader.
