@@ -92,19 +92,13 @@ class Attempts:
         left = 0.5**self.checks
         note = "with the fixes: " if self.checks else ""
         self.checks += 1
-        return check(
-            self.paths,
-            self.override,
-            overlay=overlay,
-            projects=self.projects,
-            toolkit=self.toolkit,
-            contents=self.contents,
-            fixed=fixed,
-            run=replace(
-                self.run,
-                progress=lambda share, what: self.run.progress(1 - left + share * left / 2, f"{note}{what}"),
-            ),
+        run = replace(
+            self.run, progress=lambda share, what: self.run.progress(1 - left + share * left / 2, f"{note}{what}")
         )
+        return check(
+            self.paths, self.override, overlay=overlay, projects=self.projects, toolkit=self.toolkit,
+            contents=self.contents, fixed=fixed, run=run,
+        )  # fmt: skip
 
     def applicable(self, report: Report) -> list[Chosen]:
         """The findings that may be fixed and whose fix was not rejected, with their fixes."""

@@ -11,7 +11,6 @@ What is left of workers may in the same file be a loader of an evaluation.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Location, Severity
+from torchrepro_lint.knowledge.rng import WRITTEN_SEEDS
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS, merged
 
 if TYPE_CHECKING:
@@ -43,12 +43,6 @@ _OF_LOADERS: Final = frozenset({_WORKERS, "TRL102", "TRL103"})
 _SEARCH: Final = "TRL510"
 _LEFT_OUT: Final = "TRL502"
 _SWITCH: Final = "TRL301"
-#: What a fix inserts that seeds a generator.
-_SEEDS: Final = {
-    "python": re.compile(r"(?<!np\.)(?<!numpy\.)\brandom\.seed\("),
-    "numpy": re.compile(r"\b(?:np|numpy)\.random\.seed\("),
-    "torch": re.compile(r"\bmanual_seed\("),
-}
 #: Those of which all places are that are reported by default: listings, the benchmark mode, generators that are left
 #: out of a seed, and searches; of these also the ones in programs that seed nothing.
 _OF_PLACES: Final = frozenset({_LISTING, _SWITCH, _LEFT_OUT, _SEARCH})
@@ -156,7 +150,7 @@ def _in_part(checks: Checks) -> Iterator[tuple[Location, frozenset[str]]]:
 def _seeded_by(finding: Finding) -> frozenset[str]:
     """The generators that the fix of a finding seeds."""
     text = "".join(edit.content for edit in finding.fix.edits) if finding.fix is not None else ""
-    return frozenset(rng for rng, pattern in _SEEDS.items() if pattern.search(text))
+    return frozenset(rng for rng, pattern in WRITTEN_SEEDS.items() if pattern.search(text))
 
 
 def _listed(checks: Checks) -> list[Location]:

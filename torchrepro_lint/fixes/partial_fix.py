@@ -20,6 +20,7 @@ from torchrepro_lint.fixes.rank_terms import names_rank
 from torchrepro_lint.fixes.text_options import as_number, may_be_text
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.rng import WRITTEN_SEEDS
 from torchrepro_lint.program.evaluation.values import Constant, External
 from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.running.events import shown
@@ -35,12 +36,6 @@ __all__ = ["seed_beside_fix", "seed_beside_row", "seeding_lines"]
 
 # The module and the name in it of the function that seeds.
 _FUNCTIONS = {"python": ("random", "seed"), "numpy": ("numpy.random", "seed"), "torch": ("torch", "manual_seed")}
-# The calls as they are usually written, at the start of a line.
-_WRITTEN = {
-    "python": re.compile(r"random\.seed\("),
-    "numpy": re.compile(r"(?:np|numpy)\.random\.seed\("),
-    "torch": re.compile(r"torch\.manual_seed\("),
-}
 _LARGEST = 2**32 - 1
 _OF_A_CHOICE = re.compile(r"split|shuffl|fold|sampl|subset|partition|permut", re.IGNORECASE)
 _IMPORTS_TORCH = re.compile(r"(?:import|from)\s+torch\b")
@@ -108,14 +103,14 @@ def _is_written(document: Document, statement: cst.BaseStatement, rng: str) -> b
     block = document.parent(statement)
     beside = block.children if isinstance(block, cst.IndentedBlock | cst.Module) else ()
     lines = (document.text_of(one) for one in beside if isinstance(one, cst.SimpleStatementLine))
-    return any(_WRITTEN[rng].match(line) for line in lines)
+    return any(WRITTEN_SEEDS[rng].match(line) for line in lines)
 
 
 def _is_commented_out(document: Document, statement: cst.BaseStatement, rng: str) -> bool:
     """Whether a comment of the function around, or of the block of the module, has a call that seeds a generator."""
     around = document.function(statement) or document.parent(statement)
     comments = comments_in(around) if around is not None else ()
-    return any(_WRITTEN[rng].match(comment.value.lstrip("# ")) for comment in comments)
+    return any(WRITTEN_SEEDS[rng].match(comment.value.lstrip("# ")) for comment in comments)
 
 
 def seed_beside_row(document: Document, row: int, missing: Sequence[str]) -> Fix | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal, get_args
@@ -12,10 +13,26 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import DataFileError, NameIndex, expand_names, read_table
 from torchrepro_lint.knowledge.versions import admits
 
-__all__ = ["SEEDED_TWINS", "Kind", "RngEffect", "entropy_words", "object_seedings", "rng_effects", "seeding_themselves"]
+__all__ = [
+    "SEEDED_TWINS",
+    "WRITTEN_SEEDS",
+    "Kind",
+    "RngEffect",
+    "entropy_words",
+    "object_seedings",
+    "rng_effects",
+    "seeding_themselves",
+]
 
 #: Another distribution of the same modules, in which torch's worker seed decides.
 SEEDED_TWINS: Final = {"albumentations": "albumentationsx"}
+
+#: The calls that seed the generators of the main process, as they are usually written.
+WRITTEN_SEEDS: Final = {
+    "python": re.compile(r"(?<![\w.])random\.seed\("),
+    "numpy": re.compile(r"(?<![\w.])(?:np|numpy)\.random\.seed\("),
+    "torch": re.compile(r"(?<![\w.])(?:torch|th)\.manual_seed\("),
+}
 
 Kind = Literal["draw", "seed", "make", "read-state", "restore-state"]
 

@@ -19,6 +19,7 @@ __all__ = [
     "says_epochs",
     "says_evaluation",
     "stepped_optimizer",
+    "steps_what_it_is_given",
     "takes_steps",
 ]
 
@@ -133,3 +134,11 @@ def stepped_optimizer(call: tree.Call) -> str | None:
         if name is not None and function_words("optimizer").search(name) is not None:
             return name
     return None
+
+
+def steps_what_it_is_given(scope: Scope) -> bool:
+    """Whether a function takes steps of an optimizer that it does not make: of its object, or of a parameter."""
+    made = {name for name, bindings in scope.bindings.items() if any(one.kind == "assign" for one in bindings)}
+    made |= {store.target.attr for store in scope.stores if isinstance(store.target, tree.Attribute)}
+    stepped = (stepped_optimizer(call) for call, _ in scope.calls)
+    return any(name is not None and name not in made for name in stepped)

@@ -37,6 +37,7 @@ from torchrepro_lint.program.running.epochs import (
     runs_for_one,
     says_epochs,
     says_evaluation,
+    steps_what_it_is_given,
     takes_steps,
 )
 from torchrepro_lint.program.running.guards import Place
@@ -50,7 +51,6 @@ from torchrepro_lint.program.running.turns import (
     Turns,
     goes_on_training,
     is_of_one_turn,
-    steps_what_it_is_given,
     trains_in_turn,
     turns_of,
 )

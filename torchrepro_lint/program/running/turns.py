@@ -42,7 +42,6 @@ __all__ = [
     "is_of_one_turn",
     "may_train",
     "says_run",
-    "steps_what_it_is_given",
     "trains_in_turn",
     "turns_of",
 ]
@@ -157,14 +156,6 @@ def may_train(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Cal
         return _steps(program, ((facts, scope, call),), runs=True) is not False
 
     return program.once(("may train", facts.path, call.site), find)
-
-
-def steps_what_it_is_given(scope: Scope) -> bool:
-    """Whether a function takes steps of an optimizer that it does not make: of its object, or of a parameter."""
-    made = {name for name, bindings in scope.bindings.items() if any(one.kind == "assign" for one in bindings)}
-    made |= {store.target.attr for store in scope.stores if isinstance(store.target, tree.Attribute)}
-    stepped = (stepped_optimizer(call) for call, _ in scope.calls)
-    return any(name is not None and name not in made for name in stepped)
 
 
 def is_of_one_turn(waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
