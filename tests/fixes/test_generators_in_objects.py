@@ -75,7 +75,7 @@ SHAPES = {
 @pytest.mark.parametrize(("parts", "is_kept"), SHAPES.values(), ids=SHAPES)
 def test_objects_that_can_keep_a_generator(parts: dict[str, str], is_kept: bool, torch: str, write) -> None:
     root = write({"pyproject.toml": "", "requirements.txt": torch, "train.py": PROGRAM.format(**{**PLAIN, **parts})})
-    fix([root])
+    fix([root], {"profile": "strict"})
     is_copied = any("pickle.dump(self," in part or "deepcopy(" in part for part in parts.values())
     text = (root / "train.py").read_text()
     assert ("self.loader_generator" in text) is (is_kept or (is_copied and torch != ""))

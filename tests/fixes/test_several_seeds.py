@@ -122,7 +122,7 @@ def test_a_name_that_was_imported_before_its_module_gets_another(
 ) -> None:
     files = {"settings.py": settings, "make.py": MAKES, "train.py": TRAINS.format(sets=sets)}
     root = write({"pyproject.toml": "", **files})
-    fix([root])
+    fix([root], {"profile": "strict"})
     assert "torch.manual_seed(settings.SEED)" in (root / "train.py").read_text()
     seed = "SEED" if is_kept else "torch.initial_seed()"
     assert f"g.manual_seed({seed})" in (root / "make.py").read_text()

@@ -65,7 +65,7 @@ def test_a_training_that_goes_on(calls: str, last: str, seeds: str | None, write
     if "Trainer" in calls:
         text = text.partition("def fit(net")[0] + "class Trainer" + tail
     root = write({"pyproject.toml": "", "train.py": text})
-    fix([root])
+    fix([root], {"profile": "strict"})
     found = (root / "train.py").read_text()
     assert found.count("initial_seed()") == (seeds is not None)
     assert seeds is None or seeds in found
