@@ -225,18 +225,15 @@ def test_of_a_loader_it_is_not_said_that_no_rule_is_about_it(write, capsys) -> N
                     from torch import nn
                     torch.manual_seed(0)
                     model = nn.Sequential(nn.Linear(2, 2), nn.Dropout())
-                    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-                    for epoch in range(2):
-                        model(torch.ones(1, 2)).sum().backward()
-                        optimizer.step()
+                    model.load_state_dict(torch.load("weights.pt"))
                     def evaluate():
                         with torch.no_grad():
                             print(model(torch.ones(1, 2)))
                     evaluate()
                 """,
             },
-            "train.py:12",
-            "a missing `model.eval()` is meant in many programs",
+            "train.py:9",
+            "the program trains nothing, or calls `eval()` of another model: many mean that",
         ),
         (
             {

@@ -77,8 +77,9 @@ Not reported
     - Dropout of a generator in a project that names pix2pix, in its code or by its folder: there it is the noise from
       which an image is made. It is reported in the `strict` profile only.
     - Functions that take a training step themselves, and classes that no program in sight uses.
-    - A missing `model.eval()`, outside of the `strict` profile. There, too, programs are left out that call `eval` of
-      what may be the model, or of something that may have it inside, or use a framework that may (Lightning, a
+    - A missing `model.eval()` in a program that trains nothing, or that calls `eval()` of another model, outside of the
+      `strict` profile. There, too, and in programs that train, those are left out that call `eval` of what may be the
+      model, or of something that may have it inside, or use a framework that may (Lightning, a
       `Trainer` that they import, `from_pretrained`).
 
 References
@@ -109,7 +110,7 @@ class RandomInEvaluation(Rule):
     code = "TRL508"
     name = "random-in-evaluation"
     summary = "dropout is active in an evaluation: model.eval() is not called, or does not switch it off"
-    seldom = "a missing `model.eval()` is meant in many programs"
+    seldom = "the program trains nothing, or calls `eval()` of another model: many mean that"
 
     def check(self, program: Program) -> Iterator[Finding]:
         yield from first_for_all(self._each_dropout(program))
@@ -117,9 +118,12 @@ class RandomInEvaluation(Rule):
             message = f"dropout is active in this evaluation: {_why(found)}"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
             fix, declined = evaluation_fix(program, found) if program.is_asked(found.site.path) else (None, None)
-            # Two of seven in public repositories were worth a change: most such programs call `eval()` elsewhere,
-            # evaluate nothing, or mean it.
-            yield self.finding(program, found.site, message, trace, fix=fix, declined=declined, seldom_matters=True)
+            # A program that trains and never switches the mode validates another network than the one that is learned. Of
+            # the others, two of seven in public repositories were worth a change: most evaluate nothing, or mean it.
+            is_forgotten = found.trains and not found.switched
+            yield self.finding(
+                program, found.site, message, trace, fix=fix, declined=declined, seldom_matters=not is_forgotten
+            )
 
     def _each_dropout(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
         """The findings at calls, each with its cause: the function that writes them so."""
