@@ -118,7 +118,7 @@ class RandomInEvaluation(Rule):
             message = f"dropout is active in this evaluation: {_why(found)}"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
             fix, declined = evaluation_fix(program, found) if program.is_asked(found.site.path) else (None, None)
-            # A program that trains and never switches the mode validates another network than the one that is learned. Of
+            # A program that trains and never switches the mode validates another network than it learns. Of
             # the others, two of seven in public repositories were worth a change: most evaluate nothing, or mean it.
             is_forgotten = found.trains and not found.switched
             yield self.finding(
