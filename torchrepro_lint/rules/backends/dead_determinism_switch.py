@@ -62,6 +62,8 @@ Not reported
     - `torch.set_deterministic` in a file that names `use_deterministic_algorithms` as well, for a torch below 1.10, or
       where nothing guards it: it raises an error there.
     - A switch of a process whose children lack the seed as well: TRL502 reports where they are started.
+    - A switch of a process in a copy of PyTorch's ImageNet example beside other programs, if it imports no file of the
+      project and none imports it: reported in the `strict` profile only.
     - A generator that nothing keeps or reads in a function that seeds the global generator as well: nothing is missing.
       One with a name that nothing reads counts where its function draws from the global generator of the same kind.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
@@ -76,13 +78,16 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
+from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.unseeded import unseeded_processes
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
@@ -118,13 +123,25 @@ class DeadDeterminismSwitch(Rule):
             name = lost.switch.name
             message = f"`{name}` holds in this process, and the processes that it spawns begin without it"
             trace = [Link(site, f"sets {name}"), Link(lost.start, "starts processes, which begin afresh")]
-            yield self.finding(program, site, message, trace, declined=_LOST)
+            seldom = _is_an_example_beside_others(program, site.path)
+            yield self.finding(program, site, message, trace, declined=_LOST, seldom_matters=seldom)
         for option, site in unread_seeds(program):
             message = f"`{option}` is parsed and never read, so it seeds nothing"
             trace = [Link(site, "no file of the program reads it")]
             declined = "seed with it where the run begins"
             trains = draws_something(program, site.path) and not _only_prepares(program, site)
             yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not trains)
+
+
+def _is_an_example_beside_others(program: Program, path: Path) -> bool:
+    """Whether a file is a copy of a training script of the library's own examples that has nothing to do with the
+    project: it imports none of its files, no file imports it, and the project has other programs.
+    """
+    if not program.project.holds(path, program_words("is_an_example")):
+        return False
+    if program.imports.importers(path) or program.imports.imported_by_file(path):
+        return False
+    return any(one.path != path for one in entry_points(program))
 
 
 def _only_prepares(program: Program, site: Site) -> bool:
