@@ -29,7 +29,7 @@ from torchrepro_lint.program.ordering.epoch_loops import Iteration, passes_over
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_path import EntryRun, Step, entry_runs
-from torchrepro_lint.program.running.entry_walk import TRAINS
+from torchrepro_lint.program.running.entry_walk import TRAINS, training_steps
 from torchrepro_lint.program.running.epochs import is_range, says_epochs
 from torchrepro_lint.program.running.guards import Guard, Place, guards, left_before
 from torchrepro_lint.program.running.parents import parents_of
@@ -96,11 +96,14 @@ def _ways_to(program: Program, at: Iteration) -> tuple[Way, ...]:
 
 
 def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
-    """A draw of the program that an option decides: a network that is built, or numbers."""
+    """A draw of the program that an option decides: a network that is built, or numbers. The walk ends once each loop
+    over the loader has taken a step: what is drawn after that, in a later part of its turns, is not looked for.
+    """
+    stepped = _steps_in(passes)
     for run in entry_runs(program):
         if not comes_by(program, run, loader.facts, loader.scope, loader.call.site):
             continue
-        steps = run.steps
+        steps = run.steps_until(stepped) if stepped else run.steps
         seeds = [(one.order, _way_of(one.event)) for one in steps if one.kind == "seed" and "torch" in one.rngs]
         if not seeds:
             continue
@@ -116,6 +119,17 @@ def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved
             if found is not None:
                 return found
     return None
+
+
+def _steps_in(passes: Sequence[Way]) -> frozenset[Site]:
+    """Where these loops over a loader take the steps of a training."""
+    places = [(way[0].facts, way[0].scope, (way[0].site, "body")) for way in passes]
+    return frozenset(
+        Site(facts.path, call.site)
+        for facts, scope, arm in places
+        for call, path in scope.calls
+        if arm in path and called_name(call.func) in training_steps()
+    )
 
 
 def _comes_before(way: Way, other: Way) -> bool:
