@@ -29,6 +29,7 @@ PackageTable = Literal[
     "augments",
     "knows_nothing_of_torch",
     "calls_what_it_is_given",
+    "makes_plainly",
 ]
 
 

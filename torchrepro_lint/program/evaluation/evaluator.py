@@ -152,7 +152,7 @@ class Evaluator(Memory):
 
     def call_all(self, functions: Values, arguments: Arguments, site: Site | None) -> Values:
         """What calling any of `functions` can give."""
-        able = callable_with(self, functions, arguments)
+        able = callable_with(self, functions, arguments) or functions
         return union(*(self.call(function, arguments, site) for function in able)) if able else NOTHING
 
     def arguments(self, args: tuple[tree.Arg, ...], frame: Frame) -> Arguments:

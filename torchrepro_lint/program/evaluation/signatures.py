@@ -8,15 +8,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.calls import known_packages
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import classes
+from torchrepro_lint.program.evaluation.class_stores import assigned_to_class
 from torchrepro_lint.program.evaluation.values import (
+    NOTHING,
     UNKNOWN,
     Arguments,
     ClassValue,
     Constant,
     External,
     FunctionValue,
+    Instance,
     MethodValue,
     Value,
     Values,
@@ -25,13 +29,17 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["callable_with"]
+__all__ = ["callable_with", "may_be_made"]
 
 
 def callable_with(ev: Evaluator, functions: Values, arguments: Arguments) -> Values:
-    """Those of `functions` that can take `arguments`; all of them where that is one, or none can."""
+    """Those of `functions` that can take `arguments`; all of them where none can, but for one class whose constructor
+    is known: making its object raises a TypeError.
+    """
     if len(functions) < 2:
-        return functions
+        (function,) = functions or (None,)
+        is_made = not isinstance(function, ClassValue) or _may_be_made(ev, function, arguments)
+        return functions if is_made else NOTHING
     able = frozenset(value for value in functions if _can_take(ev, value, arguments))
     if UNKNOWN in functions and arguments.open_keywords and arguments.keywords:
         fitting = frozenset(value for value in able if not _is_for_others(ev, value, arguments))
@@ -47,6 +55,36 @@ def _can_take(ev: Evaluator, value: Value, arguments: Arguments) -> bool:
         return False
     signatures = _signatures(ev, value)
     return not signatures or any(_takes(function, arguments, receivers) for function, receivers in signatures)
+
+
+def may_be_made(ev: Evaluator, instance: Instance) -> bool:
+    """Whether Python can make an object as the code asks for it: not where its class cannot take the arguments, so that
+    a TypeError ends the program there, and what the object is given to never runs.
+    """
+    return instance.arguments is None or _may_be_made(ev, instance.cls, instance.arguments)
+
+
+def _may_be_made(ev: Evaluator, cls: ClassValue, arguments: Arguments) -> bool:
+    """Whether an object of the class may be made with `arguments`: yes, unless all that makes it is known."""
+    order = classes.mro(ev, cls)
+    if not all(_is_made_plainly(ev, base) for base in order) or assigned_to_class(ev, cls, "__init__"):
+        return True
+    if classes.find_method(ev, cls, "__init__") is None and all(
+        isinstance(base, ClassValue) or base.name in plain_classes() for base in order
+    ):
+        return not any((arguments.positional, any(certain for _, _, certain in arguments.keywords)))
+    return _can_take(ev, cls, arguments)
+
+
+def _is_made_plainly(ev: Evaluator, base: ClassValue | External) -> bool:
+    """Whether a class changes nothing in how Python makes the objects of those that derive from it."""
+    if isinstance(base, External):
+        return base.name in plain_classes() or base.name.partition(".")[0] in known_packages("makes_plainly")
+    parts = base.node.bases
+    if base.node.decorators or any(arg.keyword is not None or arg.star for arg in parts):
+        return False
+    found = (ev.values(arg.value, base.frame) for arg in parts)
+    return all(len(values) == 1 and all(isinstance(v, (ClassValue, External)) for v in values) for values in found)
 
 
 def _is_for_others(ev: Evaluator, value: Value, arguments: Arguments) -> bool:

@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation.signatures import callable_with
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     Arguments,
+    ClassValue,
     External,
     ExternalObject,
     Instance,
@@ -232,7 +233,8 @@ class BodyWalker(ABC):
         site = ev.site(node, frame)
         functions = ev.values(node.func, frame)
         arguments: Arguments | None = None
-        if len(functions) > 1 and not all(self.is_silent(value) for value in functions):
+        is_chosen = len(functions) > 1 or any(isinstance(value, ClassValue) for value in functions)
+        if is_chosen and not all(self.is_silent(value) for value in functions):
             arguments = ev.arguments(node.args, frame)
             functions = callable_with(ev, functions, arguments)
         for value in ordered(functions):

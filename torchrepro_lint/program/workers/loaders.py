@@ -19,6 +19,7 @@ from torchrepro_lint.program.evaluation.construction import BaseInit, base_inits
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import as_tested
 from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.signatures import may_be_made
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     UNKNOWN,
@@ -243,7 +244,14 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, classes: Set[str], names: Mak
                     continue
                 seen.add(frame)
                 for loader in _made_by(ev, call, frame):
-                    yield with_what_is_set_before(ev, with_what_is_given_later(ev, loader))
+                    if _is_given_what_is_made(ev, loader):
+                        yield with_what_is_set_before(ev, with_what_is_given_later(ev, loader))
+
+
+def _is_given_what_is_made(ev: Evaluator, loader: Loader) -> bool:
+    """Whether the data set of a loader may exist, as it does not where making it surely raises a TypeError."""
+    given, _ = loader.given("dataset")
+    return not given or any(not isinstance(value, Instance) or may_be_made(ev, value) for value in given)
 
 
 def _of_unseen_objects(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[Loader]:
