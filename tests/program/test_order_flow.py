@@ -47,6 +47,16 @@ INNOCENT = {
         "datasets.concatenate_datasets(parts)"
     ),
     "first of one": "weights = os.listdir('.')[0]",
+    "a position within one list, as a filtered one tells it": (
+        "def model_of(epoch):\n    models = [f'd/{f}' for f in os.listdir('d') if f[0] != '.' and 'latest' not in f]\n"
+        "    epochs = [int(m.split('_')[-2]) for m in models if 'latest' not in m]\n"
+        "    i = epochs.index(epoch)\n    return models[i]"
+    ),
+    "sorted in each turn": (
+        "def states(dialogs):\n    for dialog in dialogs:\n        state = []\n        for key in dialog:\n"
+        "            state.append(key)\n        for name in os.listdir('.'):\n            state.append(name)\n"
+        "        state = sorted(state)\n        random.shuffle(state)"
+    ),
     "printed by position": "files = os.listdir('.')\nfor i in range(len(files)):\n    print(i, files[i])",
 }
 DECIDES |= {
@@ -60,6 +70,22 @@ DECIDES |= {
         "split",
         "files = os.listdir('.')\nxs = []\nfor i in range(len(files)):\n    xs.append(open(files[i]))\n"
         "random.shuffle(xs)",
+    ),
+    "a position in another list": (
+        "index",
+        "def class_of(name):\n    names = [f for f in os.listdir('d') if f]\n    return names.index(name)",
+    ),
+    "a position in a list that lacks some": (
+        "index",
+        "def model_of(epoch):\n    models = [f'd/{f}' for f in os.listdir('d') if f[0] != '.']\n"
+        "    epochs = [int(m.split('_')[-2]) for m in models if 'latest' not in m]\n"
+        "    i = epochs.index(epoch)\n    return models[i]",
+    ),
+    "sorted in another turn": (
+        "split",
+        "def states(dialogs):\n    state = []\n    for dialog in dialogs:\n"
+        "        for name in os.listdir('.'):\n            state.append(name)\n        random.shuffle(state)\n"
+        "        state = sorted(state)",
     ),
     "numbered by position": (
         "index",

@@ -357,8 +357,12 @@ class Scope:
     def _from_later_in_loop(
         self, bindings: Sequence[Binding], site: int, use_path: Path, last: Binding | None
     ) -> Iterator[Binding]:
-        loops = [branch for branch, _ in use_path if branch in self.loops]
-        if not loops or (last is not None and any(branch == loops[-1] for branch, _ in last.path)):
+        """What a turn of a loop binds behind a use, for the next turn: not where that turn surely binds it anew first,
+        as `last` does in the loops that are around it, too.
+        """
+        anew = {branch for branch, _ in last.path} if last is not None else set()
+        loops = [branch for branch, _ in use_path if branch in self.loops and branch not in anew]
+        if not loops:
             return
         for binding in bindings:
             if binding.order >= site and any(branch in loops for branch, _ in binding.path):

@@ -44,6 +44,10 @@ _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
 _TARGETS: Final = frozenset({"y", "ys", "y_train", "target", "targets"})
 #: Methods that give the elements of what they are called on.
 _SAME_ELEMENTS: Final = frozenset({"keys", "copy", "tolist", "to_list", "unique", "elements"})
+#: Methods that give a number, whatever their object holds: the element of a tensor, a position, how many there are.
+_ONE_NUMBER: Final = frozenset({"item", "index", "count"})
+#: What draws from the numbers below its argument, where that is a number itself.
+_DRAWS: Final = frozenset({"choice", "permutation"})
 #: Methods of a set that take others.
 _JOINED: Final = frozenset({"union", "intersection", "difference", "symmetric_difference"})
 
@@ -139,7 +143,7 @@ class Reader:
                 word = called_name(func) or ""
                 if word in ordering_names("texts", "words") or _is_text_of(func):
                     return "text"
-                if word == "item":
+                if word in _ONE_NUMBER:
                     return "number"
                 return self.kind(args[0].value, depth - 1) if word == "tuple" and args else self._returned(func, depth)
             case tree.Attribute(attr=attr) if attr in ordering_names("texts", "attributes"):
@@ -202,9 +206,7 @@ class Reader:
             return promised
         word = called_name(node.func) or ""
         first = node.args[0].value if node.args else None
-        if word in ordering_names("texts", "lists") or word in ordering_names("texts", "words"):
-            return "text"
-        if _is_text_of(node.func):
+        if _is_text_of(node.func) or any(word in ordering_names("texts", key) for key in ("lists", "words")):
             return "text"
         if word in ordering_names("numbers", "words"):
             return "number"
@@ -219,6 +221,8 @@ class Reader:
                 if word == "unique" and inner_kind is None and isinstance(first, tree.Name) and first.id in _TARGETS:
                     return "number"
                 return inner_kind if word == "unique" else "number"
+            if word in _DRAWS and first is not None and self.kind(first, depth - 1) == "number":
+                return "number"  # of so many: `np.random.choice(len(data), 8)`
             if word == "numpy" and not node.args:
                 return "number"  # a tensor's: it holds no texts, whatever it is called
             if word in _JOINED:

@@ -28,6 +28,8 @@ def by_name(node: tree.Expr) -> ElementKind | None:
         case tree.Name(id=word) | tree.Attribute(attr=word) | tree.Subscript(index=tree.Const(value=str() as word)):
             if names_numbers(word):
                 return "number"
+            if word.startswith("__"):  # Python's own: `self.__class__()` makes an object, and no texts
+                return None
             return "text" if _TEXTS.search(word) else None
         case tree.Subscript(value=tree.Name(id=word) | tree.Attribute(attr=word)) if _NUMBERED.search(word):
             return "number"

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.expressions import conjuncts, dotted_name
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.ordering.order_places import name_uses, scope_around
@@ -42,21 +42,52 @@ def _is_index_beside(parents: Parents, scope: Scope, place: Node, listed: tree.E
             filled = _filling_loops(parents, listed)
             if filled:
                 return _filling_loops(parents, other) == filled
-            source = _source(scope, listed)
-            return source is not None and source == _source(scope, other)
+            return not _sources(scope, listed).isdisjoint(_sources(scope, other))
     return False
 
 
-def _source(scope: Scope, listed: tree.Expr) -> str | None:
-    """The name of the list whose order another one has, as it is made of each of its elements, or its own name; None
+def _sources(scope: Scope, listed: tree.Expr) -> frozenset[str]:
+    """The name of a list, and those of the lists whose order it has, as it is made of each of their elements; none
     where one of them is changed afterwards.
     """
-    names = [dotted_name(listed)]
-    match scope.behind(listed):
-        case tree.Comprehension(kind="list", clauses=(tree.Clause(iter=source, conditions=()),)):
-            names.append(dotted_name(source))
-    changed = any(touch.method in _CHANGES for name in names if name for touch in scope.touches(name))
-    return None if changed else names[-1]
+    names: dict[str, None] = {}
+    at: tree.Expr | None = listed
+    while at is not None and (name := dotted_name(at)) is not None and name not in names:
+        names[name] = None
+        match scope.behind(at):
+            case tree.Comprehension(kind="list", clauses=(clause,)) if _leaves_none_out(scope, clause):
+                at = clause.iter
+            case _:
+                at = None
+    changed = any(touch.method in _CHANGES for name in names for touch in scope.touches(name))
+    return frozenset() if changed else frozenset(names)
+
+
+def _leaves_none_out(scope: Scope, clause: tree.Clause) -> bool:
+    """Whether a comprehension takes each element of a list: the list was made with what it asks for."""
+    asked = [part for one in clause.conditions for part in conjuncts(one)]
+    match clause.target, scope.behind(clause.iter):
+        case tree.Name(id=name), tree.Comprehension(clauses=(tree.Clause(target=tree.Name(id=before)) as made,)):
+            known = [part for one in made.conditions for part in conjuncts(one)]
+            return all(any(_ask_the_same(one, name, other, before) for other in known) for one in asked)
+    return not asked
+
+
+def _ask_the_same(one: object, name: str, other: object, before: str) -> bool:
+    """Whether two conditions ask the same, the one of what is called `name`, the other of what is called `before`."""
+    if type(one) is not type(other):
+        return False
+    match one, other:
+        case tree.Name(id=first), tree.Name(id=second):
+            return first == name and second == before if first == name or second == before else first == second
+        case tuple(), tuple():
+            return len(one) == len(other) and all(
+                _ask_the_same(part, name, its, before) for part, its in zip(one, other, strict=True)
+            )
+    slots = [slot for slot in getattr(type(one), "__slots__", ()) if slot != "site"]
+    if not slots:
+        return one == other
+    return all(_ask_the_same(getattr(one, slot), name, getattr(other, slot), before) for slot in slots)
 
 
 def _filling_loops(parents: Parents, listed: tree.Expr) -> frozenset[int]:
