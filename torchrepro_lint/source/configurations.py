@@ -15,6 +15,7 @@ __all__ = [
     "ALL_CONFIGURATIONS",
     "answer_outside",
     "configurations_digest",
+    "names_setting",
     "read_configuration",
     "targets_below",
     "words_below",
@@ -61,6 +62,12 @@ def words_below(root: Path) -> frozenset[str]:
     """The words of the YAML files below `root` that begin with a capital letter, as names of classes do."""
     found = (word for path in yaml_files(root) for word in _CAPITALISED.findall(_read(path)))
     return frozenset(word.decode("ascii") for word in found)
+
+
+def names_setting(root: Path, name: str) -> bool:
+    """Whether a YAML file below `root` has the word `name`."""
+    word = re.compile(rb"\b%s\b" % re.escape(name.encode()))
+    return any(word.search(_read(path)) for path in yaml_files(root))
 
 
 def answer_outside(root: Path, question: str) -> bool | str:

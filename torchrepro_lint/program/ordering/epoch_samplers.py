@@ -15,7 +15,9 @@ from torchrepro_lint.program.ordering.epoch_loops import EpochLoop, epoch_loop_o
 from torchrepro_lint.program.ordering.frameworks import uses_a_framework
 from torchrepro_lint.program.ordering.own_samplers import own_samplers
 from torchrepro_lint.program.ordering.restarted_iterators import Restart
+from torchrepro_lint.program.running.if_tests import tests_around
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
+from torchrepro_lint.program.switches.configured_defaults import is_only_for_what_is_off
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.workers import argument
 
@@ -52,6 +54,7 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
             sampler is None
             or is_for_evaluation(program, sampler.facts, sampler.call)
             or _is_taken_care_of(program, sampler.facts.path)
+            or _is_switched_off(program, sampler)
         ):
             continue
         if drawing is None:
@@ -67,6 +70,12 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
 def _shuffles(program: Program, call: KnownCall) -> bool:
     given, values = argument(call.arguments, "shuffle", _SHUFFLE)
     return not given or (bool(values) and agreed(truthiness(program.ev, value) for value in values) is not False)
+
+
+def _is_switched_off(program: Program, call: KnownCall) -> bool:
+    """Whether a sampler is only made where a setting is on that all code sets to False: `if config.use_ddp:`."""
+    tests = [test for test, holds in tests_around(call.scope, call.arms) if holds]
+    return is_only_for_what_is_off(program.ev, tests, call.frame)
 
 
 def _is_taken_care_of(program: Program, path: Path) -> bool:

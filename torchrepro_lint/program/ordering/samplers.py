@@ -11,7 +11,12 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
-from torchrepro_lint.program.evaluation.values import Constant, Site
+from torchrepro_lint.program.evaluation.values import (
+    Constant,
+    External,
+    Site,
+    values_of,
+)
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for, is_seeded_for_its_callers
 from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.ordering.permutations import parts_a_set
@@ -23,6 +28,7 @@ from torchrepro_lint.program.running.never_read import is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
 from torchrepro_lint.program.running.ways import comes_later, ways
+from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.rank_names import rank_in
 from torchrepro_lint.program.workers.workers import argument
@@ -40,6 +46,9 @@ __all__ = [
 ]
 
 _NUMBERS: Final = frozenset({"range", "arange"})
+#: What has as many elements as its only argument says.
+_FILLED: Final = frozenset({"builtins.range", "numpy.ones", "torch.arange", "torch.ones", "torch.zeros"})
+_TENSORS: Final = frozenset({"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.DoubleTensor"})
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -75,6 +84,7 @@ def unseeded_splits(program: Program, *, others: bool = False) -> Iterator[Unsee
                 if kind == "sampler":
                     if (
                         _is_a_truth_only(program, call)
+                        or _is_over_one(program, call)
                         or is_never_read(program.ev, call.facts, call.call)
                         or call.site in given_generators(program)
                     ):
@@ -104,6 +114,30 @@ def _is_a_truth_only(program: Program, call: KnownCall) -> bool:
     """Whether the sampler is given as `shuffle=`: nothing iterates it."""
     above = parents_of(program.ev, call.facts).of(call.call)
     return isinstance(above, tree.Arg) and above.keyword == "shuffle"
+
+
+def _is_over_one(program: Program, call: KnownCall) -> bool:
+    """Whether a sampler has a single item to draw, again and again: `WeightedRandomSampler(torch.ones(1), 20)`."""
+    written = (written_argument(call.call, Parameter(name, 0)) for name in ("weights", "data_source", "indices"))
+    given = next((one for one in written if one is not None), None)
+    return given is not None and _has_one(program, call, given)
+
+
+def _has_one(program: Program, call: KnownCall, node: tree.Expr) -> bool:
+    """Whether an expression gives something with one element, and nothing is put into it."""
+    if isinstance(node, tree.Name) and call.scope.touches(node.id):
+        return False
+    match call.scope.behind(node):
+        case tree.Call(func=func, args=(tree.Arg(keyword=None, star="", value=first), *others)):
+            names = {one.name for one in program.ev.values(func, call.frame) if isinstance(one, External)}
+            if names == {"torch.utils.data.Subset"}:
+                return len(others) == 1 and _has_one(program, call, others[0].value)
+            if names and names <= _FILLED and not any(arg.keyword is None for arg in others):
+                return program.ev.values(first, call.frame) == values_of(Constant(1))
+            return bool(names) and names <= _TENSORS and _has_one(program, call, first)
+        case tree.Display(items=(item,)):
+            return not isinstance(item, (tree.Starred, tree.Display))
+    return False
 
 
 def gives_minibatches(program: Program, call: KnownCall) -> bool:

@@ -5,7 +5,7 @@ is no such setting: it is there to be given.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final, cast
 
 from torchrepro_lint.facts import tree
@@ -18,16 +18,29 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.if_tests import tests_around
 from torchrepro_lint.program.switches.wishes import SWITCHED
 from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, names_setting
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.switches.intent import Evidence
 
-__all__ = ["is_off_by_default"]
+__all__ = ["is_off_by_default", "is_only_for_what_is_off"]
 
 #: The names by which a setting is reached, from the configuration on: `CUDNN.DETERMINISTIC`.
 _Keys = tuple[str, ...]
 _GIVES_OPTIONS: Final = frozenset({"add_argument", "option", "DEFINE_bool", "DEFINE_boolean", "add_bool", "Option"})
+
+
+def is_only_for_what_is_off(ev: Evaluator, tests: Iterable[tree.Expr], frame: Frame) -> bool:
+    """Whether one of the tests that must hold for something asks for such a setting, and no YAML file names that."""
+    client = _OffByDefault(ev)
+    parts = [part for test in tests for part in _that_must_hold(test) if client.of(part, frame) is True]
+    if not parts:
+        return False
+    ev.project.outside[ALL_CONFIGURATIONS] = configurations_digest(ev.project.root)
+    named = (keys[-1] for keys, _ in map(_keys_of, parts) if keys)
+    return any(not names_setting(ev.project.root, name) for name in named)
 
 
 def is_off_by_default(ev: Evaluator, one: Evidence) -> bool:

@@ -14,6 +14,7 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.tensors import tensor_methods
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Instance, MethodValue, Value
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.switches.configured_defaults import is_only_for_what_is_off
 from torchrepro_lint.program.workers.chosen_datasets import ChosenDraw, draw_of_a_chosen_dataset
 from torchrepro_lint.program.workers.dependence import Term
 from torchrepro_lint.program.workers.init_walk import Seeding
@@ -49,6 +50,12 @@ class FaultySeeding:
     drawn: bool
     chosen: ChosenDraw | None = None
     loaders: list[Loader] = field(default_factory=list)
+
+    def is_switched_off(self, ev: Evaluator) -> bool:
+        """Whether each loader gets the function only where a setting is on that all code sets to False:
+        `worker_init_fn=seed_worker if config.seed_workers else None`.
+        """
+        return all(_is_given_where_it_is_off(ev, loader) for loader in self.loaders)
 
 
 #: By the place of the init function and the fault.
@@ -103,6 +110,14 @@ def _all_faults(program: Program) -> _Faults:
             if all(other.site != loader.site for other in best[key].loaders):
                 best[key].loaders.append(loader)
     return best
+
+
+def _is_given_where_it_is_off(ev: Evaluator, loader: Loader) -> bool:
+    for arg in loader.call.args:
+        match arg:
+            case tree.Arg(keyword="worker_init_fn", value=tree.Conditional(test=test, orelse=tree.Const(value=None))):
+                return is_only_for_what_is_off(ev, [test], loader.frame)
+    return False
 
 
 def _rank(found: FaultySeeding) -> tuple[bool, int, str, int]:

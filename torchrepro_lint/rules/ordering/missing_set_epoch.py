@@ -54,6 +54,8 @@ Not reported
     - `shuffle=False`.
     - Samplers of validation and test data.
     - Programs that call `set_epoch` anywhere.
+    - Samplers that are made only where a setting is on (`if config.use_ddp:`) that all code and all configurations set
+      to False.
     - Lightning, Hugging Face's Trainer, accelerate and other frameworks that call it.
 
 References

@@ -57,7 +57,7 @@ Fix safety
 Not reported
     - Splits under `torch.random.fork_rng()`, or after a call that seeds torch, also above the `if` that they are in or
       before each call of their function, if nothing between draws from torch, nor calls what is not known.
-    - `torch.randperm` that shuffles or drops within a batch.
+    - `torch.randperm` that shuffles or drops within a batch, and samplers over a single item.
     - What a sampler cuts out of a permutation for one episode (`__iter__`, `sample_episode`), by whatever names.
     - A sampler that is passed as `shuffle=`, where it only counts as true, or one whose generator the project sets
       afterwards (`sampler.generator = g`).

@@ -43,8 +43,8 @@ class InitSeedRule(Rule):
                 fix=fix,
                 declined=declined,
                 about_control=of_control,
-                # A seed does harm where something is drawn with it.
-                seldom_matters=found.fault is Fault.SAME and not found.drawn,
+                # A seed does harm where something is drawn with it, and the function runs.
+                seldom_matters=(found.fault is Fault.SAME and not found.drawn) or found.is_switched_off(program.ev),
             )
 
 

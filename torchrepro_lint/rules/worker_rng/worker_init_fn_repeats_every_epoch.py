@@ -82,6 +82,8 @@ Not reported
     - Generators from which the workers do not draw, as far as their code can be followed, nor do the data sets of the
       project where one is chosen out of sight. Those of tests, of copied code and of other programs do not count.
     - Loaders of an evaluation, by their names, where the data set that may be chosen draws in training alone.
+    - Functions that loaders get only where a setting is on that all code and all configurations set to False: reported
+      in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader

@@ -74,6 +74,8 @@ Not reported
     - Draws of torch or `random` in the worker as a seed.
     - Loaders whose workers are proven to draw nothing. Those whose workers are not seen to draw from the generator that
       is seeded so are reported in the `strict` profile only.
+    - Functions that loaders get only where a setting is on that all code and all configurations set to False: reported
+      in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
