@@ -76,7 +76,8 @@ Not reported
       libraries.
     - Functions that access the worker's dataset; pipelines only if the function assigns or seeds nothing but other
       attributes of it.
-    - Loaders that a test makes: reported in the `strict` profile only.
+    - Loaders that a test makes, and draws of some versions of a library only (albumentations since 1.4.21), where the
+      project names none: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/notes/randomness.html#dataloader
@@ -97,7 +98,7 @@ from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.workers.dataset_reseeding import leaves_alone, reaches_dataset
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import misfit
-from torchrepro_lint.program.workers.library_rngs import library_draws
+from torchrepro_lint.program.workers.library_rngs import is_of_a_guessed_version, library_draws
 from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
@@ -162,14 +163,20 @@ class WorkerInitFnMissesRng(LoaderRule):
         if not held:
             return None
         missed = f"the generator of {held[0].shown}:"
-        return self._report(program, loader, run, held[0].event, missed, reseed_library_fix(program, loader, held))
+        planned = reseed_library_fix(program, loader, held)
+        seldom = is_of_a_guessed_version(program, held[0])
+        return self._report(program, loader, run, held[0].event, missed, planned, seldom_matters=seldom)
 
     def _report(
-        self, program: Program, loader: Loader, run: InitRun, draw: Event, missed: str, planned: _Planned
-    ) -> Finding:
+        self, program: Program, loader: Loader, run: InitRun, draw: Event, missed: str, planned: _Planned, *,
+        seldom_matters: bool = False,
+    ) -> Finding:  # fmt: skip
         fix, declined = planned
         message = f"`{run.name}` does not seed {missed} all workers draw the same numbers"
-        return self.finding(program, loader.site, message, _trace(run, draw), fix=fix, declined=declined)
+        trace = _trace(run, draw)
+        return self.finding(
+            program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom_matters
+        )
 
 
 def _trace(run: InitRun, draw: Event) -> list[Link]:
