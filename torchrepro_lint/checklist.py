@@ -11,10 +11,10 @@ from pathlib import Path
 
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_run_seed
 from torchrepro_lint.program.running.entry_points import entry_points
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.regular_files import read_if_there
 from torchrepro_lint.source.target import described
 

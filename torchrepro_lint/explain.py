@@ -7,8 +7,8 @@ from pathlib import Path
 from torchrepro_lint.facts import tree
 from torchrepro_lint.loader_view import Namer, explain_loader
 from torchrepro_lint.program.evaluation.values import Instance, Site
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.workers.loaders import Loader
 
 __all__ = ["explain_line"]
 

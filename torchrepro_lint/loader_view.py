@@ -13,21 +13,21 @@ from pathlib import Path
 from torchrepro_lint.knowledge.generators import generators
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Values
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_run_seed
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.unresolved import reason
 from torchrepro_lint.program.running.ways import ways
+from torchrepro_lint.program.seeds.seeding import seeding_of
+from torchrepro_lint.program.worker_seeds.dependence import Dependence, Term
+from torchrepro_lint.program.worker_seeds.worker_init import InitRun, init_runs
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
-from torchrepro_lint.program.workers.dependence import Dependence, Term
 from torchrepro_lint.program.workers.held_generators import drawn_objects
 from torchrepro_lint.program.workers.library_rngs import library_draws
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
 from torchrepro_lint.program.workers.ranks import distributed_start
-from torchrepro_lint.program.workers.seeding import seeding_of
-from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 
 __all__ = ["LoaderSummary", "Namer", "explain_loader", "summarised"]
 

@@ -20,11 +20,11 @@ from torchrepro_lint.knowledge.environment import environment_variables
 from torchrepro_lint.loader_view import summarised
 from torchrepro_lint.program.evaluation import value_text
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_run_seed, wants_to_repeat
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.switches.environment import is_set_outside, settings_of
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.report.documents import Document, Section, Table, link
 from torchrepro_lint.report.next_steps import next_step
 from torchrepro_lint.report.places import place

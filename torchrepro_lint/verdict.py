@@ -11,9 +11,9 @@ from typing import Literal
 from torchrepro_lint.console import counted
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.program.evaluation.values import UNKNOWN
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.entry_points import entry_points
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.source.discovery import in_order
 
 __all__ = ["Subject", "Verdict", "subjects", "without_seed"]

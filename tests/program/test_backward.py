@@ -12,7 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.program.core.access import MAX_ACCESS
 from torchrepro_lint.program.core.origins_of_names import MAX_IMPORTS
 from torchrepro_lint.program.core.queries import MAX_CALL_PATH
-from torchrepro_lint.program.seeds.seed_entropy import entropy_of
+from torchrepro_lint.program.intent.seed_entropy import entropy_of
 
 #: Programs by what carries the value: `SOURCE` is where it begins, `sink(...)` where it ends.
 CONSTRUCTS = {

@@ -19,6 +19,8 @@ from torchrepro_lint.program.evaluation import handed_lists, memory
 from torchrepro_lint.program.evaluation.aliases import aliases_of
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, Site, values_of
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import is_chosen_against, ways_of
 from torchrepro_lint.program.ordering.generators import seedings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.bodies import BodyWalker
@@ -28,8 +30,6 @@ from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.held_names import held_names
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds import seed_faults
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_chosen_against, ways_of
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.rules import all_rules
 from torchrepro_lint.rules.base import Rule

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
-from torchrepro_lint.program.switches.command_lines import command_line_calls, configuration_files, may_seed
+from torchrepro_lint.program.intent.command_lines import command_line_calls, configuration_files, may_seed
 
 CLI = "from pytorch_lightning.cli import LightningCLI\n"
 

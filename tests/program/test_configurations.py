@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
-from torchrepro_lint.program.switches.hydra import compose
+from torchrepro_lint.program.intent.hydra import compose
 
 TRAINER = "from lightning.pytorch import Trainer\n"
 

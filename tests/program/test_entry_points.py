@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
-from torchrepro_lint.program.running.entry_path import entry_runs
+from torchrepro_lint.program.programs.entry_path import entry_runs
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.seeds.late_seeds import late_seeds
 from torchrepro_lint.program.seeds.seed_faults import changing_seeds

@@ -11,7 +11,7 @@ from program.asking import program_of
 from torchrepro_lint.engine import check
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.frequency import Often, frequency, going_on, training_around
+from torchrepro_lint.program.programs.frequency import Often, frequency, going_on, training_around
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.ways import ways
 

@@ -9,10 +9,8 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
-from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.ways import Way, ways
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import (
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import (
     holds_for_all_runs,
     intent_at,
     is_chosen_against,
@@ -21,6 +19,8 @@ from torchrepro_lint.program.switches.intent_at import (
     is_taken_back,
     ways_of,
 )
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.ways import Way, ways
 
 HEAD = "import torch\nfrom torch.backends import cudnn\n"
 SETUP = """\

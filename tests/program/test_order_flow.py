@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from torchrepro_lint.program.ordering.listings import unsorted_listings
-from torchrepro_lint.program.ordering.set_order import ordered_sets
+from torchrepro_lint.program.orders.listings import unsorted_listings
+from torchrepro_lint.program.orders.set_order import ordered_sets
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import find_target
@@ -253,7 +253,7 @@ def test_a_look_up_by_its_own_position_decides_nothing(name: str, tmp_path: Path
 def test_past_the_last_step_a_position_may_be_its_own(
     steps: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("torchrepro_lint.program.ordering.order_flow.MAX_STEPS", steps)
+    monkeypatch.setattr("torchrepro_lint.program.orders.order_flow.MAX_STEPS", steps)
     for number, (name, text) in enumerate(TRAVERSED.items()):
         folder = tmp_path / str(number)
         folder.mkdir()

@@ -8,7 +8,7 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.engine import check
-from torchrepro_lint.program.ordering.order_flow import find_sink
+from torchrepro_lint.program.orders.order_flow import find_sink
 from torchrepro_lint.program.running.parents import parents_of
 
 #: Ways to write a function that sorts unless it is told not to; `{body}` of each is that of `names(found, sort=True)`.

@@ -8,7 +8,7 @@ from textwrap import dedent, indent
 import pytest
 
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.workers.rank_seeds import init_decides, shared_seed
+from torchrepro_lint.program.seeds.rank_seeds import init_decides, shared_seed
 from torchrepro_lint.program.workers.ranks import distributed_start
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch

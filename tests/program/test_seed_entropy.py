@@ -9,7 +9,7 @@ import pytest
 from program.asking import program_of
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
+from torchrepro_lint.program.intent.seed_entropy import Entropy, entropy_of
 
 
 def entropy(root: Path, source: str, **others: str) -> Entropy | None:

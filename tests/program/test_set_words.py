@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from torchrepro_lint.program.ordering.set_order import _WORDS
+from torchrepro_lint.program.orders.set_order import _WORDS
 
 
 @pytest.mark.parametrize(

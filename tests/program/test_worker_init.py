@@ -8,8 +8,8 @@ from textwrap import dedent, indent
 import pytest
 
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.worker_seeds.worker_init import InitRun, init_runs
 from torchrepro_lint.program.workers.init_faults import Fault, fault_of
-from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.target import TargetTorch
 

@@ -14,18 +14,18 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue
+from torchrepro_lint.program.loaders.worker_runs import effects_of
+from torchrepro_lint.program.programs.idle_draws import is_idle
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.written_arguments import written_argument
-from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
-from torchrepro_lint.program.workers.workers import effects_of
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from torchrepro_lint.program.evaluation.values import Value
+    from torchrepro_lint.program.loaders.loaders import Loader
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.workers.loaders import Loader
 
 __all__ = ["are_drawn_unseeded", "restores_the_state"]
 

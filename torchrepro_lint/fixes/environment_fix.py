@@ -13,12 +13,12 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.switch_fix import is_commented_beside
-from torchrepro_lint.program.running.frequency import Often, frequency
+from torchrepro_lint.program.programs.frequency import Often, frequency
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["correct_value_fix", "set_variable_fix"]
 

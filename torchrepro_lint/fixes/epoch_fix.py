@@ -14,9 +14,9 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.visibility import is_bound_at
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value, Values
-from torchrepro_lint.program.ordering.epoch_loops import EpochLoop
 from torchrepro_lint.program.ordering.epoch_samplers import ForgottenEpoch
-from torchrepro_lint.program.ordering.restarted_iterators import Restart
+from torchrepro_lint.program.programs.epoch_loops import EpochLoop
+from torchrepro_lint.program.programs.restarted_iterators import Restart
 from torchrepro_lint.program.running.callers import contexts
 
 if TYPE_CHECKING:

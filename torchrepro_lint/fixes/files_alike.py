@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from torchrepro_lint.program.files_of_tests import is_named_like_a_test, is_named_like_an_evaluation
-from torchrepro_lint.program.for_others import is_out_of_use
+from torchrepro_lint.program.programs.for_others import is_out_of_use
 from torchrepro_lint.source.project import Projects
 from torchrepro_lint.source.text import SourceError
 

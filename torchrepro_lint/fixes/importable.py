@@ -19,8 +19,8 @@ from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.worker_init import ExistingInit, find_worker_init
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.files_of_tests import MAIN_GUARD
-from torchrepro_lint.program.for_others import is_copied, is_put_aside
 from torchrepro_lint.program.modules import folder_of
+from torchrepro_lint.program.programs.for_others import is_copied, is_put_aside
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -24,14 +24,14 @@ from torchrepro_lint.fixes.init_parameter import plan_parameter
 from torchrepro_lint.fixes.loader_fix import may_share_worker_seeds
 from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.workers.dependence import Term
+from torchrepro_lint.program.worker_seeds.dependence import Term
+from torchrepro_lint.program.worker_seeds.worker_init import InitRun
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of
 from torchrepro_lint.program.workers.init_shape import CalledInit, Misfit, misfit
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.worker_init import InitRun
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

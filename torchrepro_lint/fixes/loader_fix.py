@@ -27,12 +27,14 @@ from torchrepro_lint.fixes.written_at import written_at
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, unseeded_splits
+from torchrepro_lint.program.programs.frequency import Often, frequency, turns_of_its_own
+from torchrepro_lint.program.programs.several import is_of_each_item, serves_several
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.frequency import Often, frequency, turns_of_its_own
-from torchrepro_lint.program.running.several import is_of_each_item, serves_several
 from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
+from torchrepro_lint.program.seeds.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.seeds.torch_seeds import torch_seed_at
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
@@ -41,10 +43,8 @@ from torchrepro_lint.program.workers.global_draws import (
     shuffles_itself,
 )
 from torchrepro_lint.program.workers.index_seeds import draws_left
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, may_seed_its_dataset
 from torchrepro_lint.program.workers.ranks import distributed_start, trains_on_one_device
-from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts

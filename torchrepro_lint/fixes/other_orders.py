@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.diagnostics import Applicability
 from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.seeds.seeding import has_generator
 from torchrepro_lint.program.workers.global_draws import shuffles_itself
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.seeding import has_generator
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -22,15 +22,15 @@ from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import WRITTEN_SEEDS
 from torchrepro_lint.program.evaluation.values import Constant, External
-from torchrepro_lint.program.for_others import is_for_others
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.programs.for_others import is_for_others
 from torchrepro_lint.program.running.events import shown
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
-from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.ranks import start_of_ranks
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["seed_beside_fix", "seed_beside_row", "seeding_lines"]
 

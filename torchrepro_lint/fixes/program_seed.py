@@ -33,8 +33,8 @@ from torchrepro_lint.fixes.seeding_request import Surroundings
 from torchrepro_lint.fixes.text_options import as_number, may_be_several, may_be_text
 from torchrepro_lint.program.evaluation.outside_stores import bound_outside
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.programs.several import makes_several
 from torchrepro_lint.program.running.guards import place_of
-from torchrepro_lint.program.running.several import makes_several
 from torchrepro_lint.program.seeds.torch_seeds import TorchSeed, torch_seed_at
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.fixes.passed_arguments import given, replace_argument
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.seeding import has_generator
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.seeds.seeding import has_generator
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site

@@ -16,11 +16,11 @@ from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.worker_targets import held_targets, library_target, may_lack
 from torchrepro_lint.knowledge.reseeding import library_reseeding
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.seeds.seeding import has_generator, may_be_seeded
+from torchrepro_lint.program.worker_seeds.worker_init import InitRun, init_runs
 from torchrepro_lint.program.workers.held_generators import HeldGenerator
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
-from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -17,18 +17,18 @@ from torchrepro_lint.fixes.program_seed import torch_seed_of
 from torchrepro_lint.fixes.seed_expression import find_seed
 from torchrepro_lint.fixes.unused_imports import drop_unused_imports
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External
+from torchrepro_lint.program.intent.intent import fetches_items
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.seed_entropy import entropy_of
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
-from torchrepro_lint.program.seeds.seed_entropy import entropy_of
-from torchrepro_lint.program.switches.intent import fetches_items
-from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.seeds.seed_faults import ChangingSeed
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["Planned", "changing_seed_fix"]
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.documents import function_of
 from torchrepro_lint.program.evaluation.values import DictValue
-from torchrepro_lint.program.for_others import is_for_others
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.programs.for_others import is_for_others
 from torchrepro_lint.program.running.callers import contexts
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

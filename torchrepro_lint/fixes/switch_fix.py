@@ -16,8 +16,8 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.program.evaluation.values import Constant
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["deterministic_algorithms_fix", "is_commented_beside", "set_value_fix"]
 

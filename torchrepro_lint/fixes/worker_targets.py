@@ -9,12 +9,12 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.knowledge.reseeding import Reseeding, library_reseeding, object_reseeding
 from torchrepro_lint.program.evaluation.values import ExternalObject, Value
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_paths import dataset_paths
 from torchrepro_lint.program.workers.held_generators import HeldGenerator, generator_expression
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts

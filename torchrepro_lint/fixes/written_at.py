@@ -18,7 +18,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.fixes.placement import Declined
 from torchrepro_lint.fixes.spread_options import keywords_in_spread
-from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.workers.partials import calls_loaders_alone, makes_one_loader, partial_of
 
 if TYPE_CHECKING:

@@ -18,7 +18,9 @@
 - The *asked* files are those whose findings are wanted: those of a commit, or the one that is open in an editor. Other
   files of the project are looked at if an answer depends on them, but nothing in them is reported.
 
-The folders: `evaluation` has values and frames, `running` walks, callers and ways, `workers` loaders and what their
-workers run, `ordering` orders, splits and samplers, `ops` operations and tensors, `seeds` and `switches` what a program
-seeds and turns on, and `kept` a program that outlives an edit.
+The folders, each of which imports only those before it: `evaluation` has values and frames, `running` walks, callers
+and ways, `core` where a value comes from, `loaders` the loaders, `intent` what a program asks for, `ops` operations and
+tensors, `worker_seeds` what seeds a worker, `programs` whole runs and how often a place runs in one, `workers` what
+workers draw, `orders` listings, sets and permutations, `ordering` splits, samplers and checkpoints, `switches` and
+`seeds` what a program turns on and seeds, and `kept` a program that outlives an edit.
 """

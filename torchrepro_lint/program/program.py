@@ -16,18 +16,18 @@ from torchrepro_lint.facts.module import ModuleFacts, facts_of_text
 from torchrepro_lint.program.evaluation.evaluator import Evaluator
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_for_others
 from torchrepro_lint.program.imports import ImportGraph
+from torchrepro_lint.program.intent.configurations import configured_evidence, evidence_words
+from torchrepro_lint.program.intent.intent import Evidence, find_evidence, running_modules
+from torchrepro_lint.program.loaders.loaders import Loader, find_loaders
+from torchrepro_lint.program.loaders.worker_runs import WorkerRun, worker_run
 from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
+from torchrepro_lint.program.programs.for_others import is_for_others
 from torchrepro_lint.program.running.reach import Link, Walker
-from torchrepro_lint.program.switches.configurations import configured_evidence, evidence_words
-from torchrepro_lint.program.switches.intent import Evidence, find_evidence, running_modules
 from torchrepro_lint.program.switches.older_torch import is_for_older_torch
-from torchrepro_lint.program.workers.loaders import Loader, find_loaders
-from torchrepro_lint.program.workers.workers import WorkerRun, worker_run
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.line_length import line_length_of

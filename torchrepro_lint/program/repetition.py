@@ -24,27 +24,27 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
-from torchrepro_lint.program.for_others import (
+from torchrepro_lint.program.intent.command_lines import command_line_calls, may_seed
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.programs.for_others import (
     files_of_its_package,
     is_for_others,
     is_from_elsewhere,
     is_of_its_package,
     is_second_copy,
 )
-from torchrepro_lint.program.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
 from torchrepro_lint.program.running.never_read import uses_of_a_module_name
+from torchrepro_lint.program.running.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
 from torchrepro_lint.program.running.ways import Way, chosen_by, never_together, own_way, runs_as_script, ways
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.seeds.seed_faults import is_fresh_by_choice
-from torchrepro_lint.program.switches.command_lines import command_line_calls, may_seed
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -10,14 +10,14 @@ from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Repeats, Severity
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import (
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.for_others import (
     is_copied,
     is_no_longer_used,
     is_one_of_many,
     is_put_aside,
     shows_or_measures,
 )
-from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import (
     Left,
     is_left_to_the_callers,

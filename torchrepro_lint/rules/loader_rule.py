@@ -9,11 +9,11 @@ from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix
 from torchrepro_lint.facts import tree
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_read_unused
 from torchrepro_lint.program.running.never_read import is_given_up, is_never_read, uses_of_its_name
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 

@@ -20,16 +20,17 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.searches import searches
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Site
-from torchrepro_lint.program.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
-from torchrepro_lint.program.ordering.kept_listings import KEPT_LISTING_WORDS, kept_listings
 from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseeded_splits
+from torchrepro_lint.program.orders.kept_listings import KEPT_LISTING_WORDS, kept_listings
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
 from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
 from torchrepro_lint.program.seeds.programs_in_part import SeededInPart, seeded_in_part
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
+from torchrepro_lint.program.seeds.seeding import has_generator
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.global_draws import (
     is_of_an_evaluation,
@@ -38,12 +39,11 @@ from torchrepro_lint.program.workers.global_draws import (
     surely_shuffles,
 )
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers, sets_order_of
-from torchrepro_lint.program.workers.seeding import has_generator
 from torchrepro_lint.rules.loader_rule import is_for_nothing
 from torchrepro_lint.source.text import split_lines
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.workers.loaders import Loader
+    from torchrepro_lint.program.loaders.loaders import Loader
 
 __all__ = ["Drawn", "Whole", "whole_of"]
 

@@ -6,8 +6,8 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.dropout_calls import dropout_calls
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, ExternalObject, Values
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.workers.workers import argument
 
 __all__ = ["is_of_a_layer", "may_drop", "rates_of", "surely_drops"]
 

@@ -15,6 +15,9 @@ from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.classes import takes_context
 from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import programs_of_ways, ways_of
+from torchrepro_lint.program.intent.trainers import is_of_an_evaluation
 from torchrepro_lint.program.ops.cpu_devices import names_the_cpu_alone
 from torchrepro_lint.program.ops.data_inputs import works_on_data
 from torchrepro_lint.program.ops.module_runs import is_called_only_where, is_never_called, module_runs
@@ -36,9 +39,6 @@ from torchrepro_lint.program.running.ways import (
     surely_before,
     ways,
 )
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import programs_of_ways, ways_of
-from torchrepro_lint.program.switches.trainers import is_of_an_evaluation
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -14,12 +14,12 @@ from torchrepro_lint.knowledge.conditions import UNKNOWN, Condition
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.conditions import agreed, is_none
 from torchrepro_lint.program.evaluation.values import Constant, SequenceValue, Value, Values
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ops.input_forms import FORMS, has_form
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.classes_around import class_of_method
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

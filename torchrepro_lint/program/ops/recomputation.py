@@ -20,12 +20,12 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Values,
 )
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ops.dropout_rates import may_drop, rates_of, surely_drops
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.known_calls import asked_calls
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

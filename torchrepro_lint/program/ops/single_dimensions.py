@@ -11,7 +11,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.tensors import keeps_dimension
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant
-from torchrepro_lint.program.workers.workers import argument
+from torchrepro_lint.program.loaders.worker_runs import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

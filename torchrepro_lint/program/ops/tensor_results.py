@@ -22,9 +22,9 @@ from torchrepro_lint.knowledge.tensors import (
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.torch_devices import device_name
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Value, Values
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ops.distinct_numbers import are_distinct
 from torchrepro_lint.program.ops.single_dimensions import single_by_call
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

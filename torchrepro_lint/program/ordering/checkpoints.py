@@ -14,11 +14,11 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import DictValue, ExternalObject, Values
-from torchrepro_lint.program.ordering.frameworks import uses_a_framework
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ordering.loaded_checkpoints import Reader, readers
+from torchrepro_lint.program.programs.frameworks import uses_a_framework
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

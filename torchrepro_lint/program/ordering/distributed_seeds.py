@@ -16,18 +16,18 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.values import Constant, Site
-from torchrepro_lint.program.ordering.epoch_loops import is_for_evaluation
-from torchrepro_lint.program.ordering.frameworks import uses_a_framework
+from torchrepro_lint.program.intent.entropy_calls import drawn_globally
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.seed_entropy import Entropy, drawn_of, entropy_of
+from torchrepro_lint.program.loaders.worker_runs import argument
+from torchrepro_lint.program.programs.epoch_loops import is_for_evaluation
+from torchrepro_lint.program.programs.frameworks import uses_a_framework
+from torchrepro_lint.program.programs.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.ways import never_together, ways
 from torchrepro_lint.program.running.written_arguments import written_argument
-from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
-from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of, entropy_of
-from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.rank_names import names_rank, rank_in
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

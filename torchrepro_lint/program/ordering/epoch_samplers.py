@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Values
-from torchrepro_lint.program.ordering.epoch_loops import EpochLoop, epoch_loop_over, is_for_evaluation, restart_over
-from torchrepro_lint.program.ordering.frameworks import uses_a_framework
+from torchrepro_lint.program.intent.configured_defaults import is_only_for_what_is_off
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ordering.own_samplers import own_samplers
-from torchrepro_lint.program.ordering.restarted_iterators import Restart
+from torchrepro_lint.program.programs.epoch_loops import EpochLoop, epoch_loop_over, is_for_evaluation, restart_over
+from torchrepro_lint.program.programs.frameworks import uses_a_framework
+from torchrepro_lint.program.programs.restarted_iterators import Restart
 from torchrepro_lint.program.running.if_tests import tests_around
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
-from torchrepro_lint.program.switches.configured_defaults import is_only_for_what_is_off
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -33,8 +33,8 @@ from torchrepro_lint.program.running.statements import block_of
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["is_seeded_for", "is_seeded_for_its_callers"]
 

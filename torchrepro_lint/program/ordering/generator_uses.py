@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.values import Constant, Site
-from torchrepro_lint.program.ordering.epoch_loops import is_for_evaluation
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.ordering.generators import consumers, loaders_with
+from torchrepro_lint.program.programs.epoch_loops import is_for_evaluation
 from torchrepro_lint.program.workers.global_draws import first_draw
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

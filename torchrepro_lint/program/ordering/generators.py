@@ -13,13 +13,13 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import NOTHING, UNKNOWN, Constant, External, ExternalObject, Site, Value
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ordering.given_generators import generators_given_to, is_given
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers, may_be, visible_calls
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

@@ -25,12 +25,12 @@ from torchrepro_lint.program.evaluation.values import (
     Unknown,
     Value,
 )
+from torchrepro_lint.program.intent.kept_states import is_undone
 from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers, is_open
 from torchrepro_lint.program.running.handed_parameters import may_be_handed
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.ways import ways
-from torchrepro_lint.program.seeds.kept_states import is_undone
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

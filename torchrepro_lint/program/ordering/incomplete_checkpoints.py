@@ -14,12 +14,12 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.stepped_states import SteppedState, stepped_states
 from torchrepro_lint.program.evaluation.classes import mro
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Site, Value
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ordering.checkpoints import Resumed, resumed_checkpoints
 from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, meet, never_together, ways
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -11,18 +11,18 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, Site
-from torchrepro_lint.program.ordering.order_places import name_uses
-from torchrepro_lint.program.ordering.permutations import part_names
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.loaders.worker_runs import argument, condition_holds
 from torchrepro_lint.program.ordering.table_names import parts_by_names
 from torchrepro_lint.program.ordering.table_parts import goes_to_a_part, same_rows
+from torchrepro_lint.program.orders.order_places import name_uses
+from torchrepro_lint.program.orders.permutations import part_names
+from torchrepro_lint.program.programs.import_seeds import import_seeds
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, is_followed_by, ways
-from torchrepro_lint.program.seeds.import_seeds import import_seeds
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.workers.workers import argument, condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -14,17 +14,17 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Values
-from torchrepro_lint.program.ordering.epoch_loops import EpochLoop, epoch_loop_over, is_for_evaluation
-from torchrepro_lint.program.running.frequency import going_on
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.programs.epoch_loops import EpochLoop, epoch_loop_over, is_for_evaluation
+from torchrepro_lint.program.programs.frequency import going_on
+from torchrepro_lint.program.programs.varying import varies_within
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import own_way, ways
 from torchrepro_lint.program.workers.fixed_seeds import seed_parameter, written_argument
 from torchrepro_lint.program.workers.held_generators import drawn_objects, makes_generator
 from torchrepro_lint.program.workers.item_seeds import is_for_evaluation as is_named_for_evaluation
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -17,9 +17,11 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     values_of,
 )
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for, is_seeded_for_its_callers
 from torchrepro_lint.program.ordering.given_generators import given_generators
-from torchrepro_lint.program.ordering.permutations import parts_a_set
+from torchrepro_lint.program.orders.permutations import parts_a_set
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.fallbacks import stands_in_for
@@ -29,9 +31,7 @@ from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
 from torchrepro_lint.program.running.ways import comes_later, ways
 from torchrepro_lint.program.running.written_arguments import written_argument
-from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.workers.rank_names import rank_in
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

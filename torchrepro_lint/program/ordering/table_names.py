@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.program.ordering.order_places import name_uses
+from torchrepro_lint.program.orders.order_places import name_uses
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of

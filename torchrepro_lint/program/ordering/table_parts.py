@@ -5,7 +5,7 @@ from __future__ import annotations
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.ordering import ordering_words
-from torchrepro_lint.program.ordering.permutations import is_of_a_part, part_names
+from torchrepro_lint.program.orders.permutations import is_of_a_part, part_names
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.parents import Parents
 

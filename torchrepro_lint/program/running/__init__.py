@@ -32,11 +32,9 @@ handed_parameters.py  a quick look at what the calls of a name hand over
 written_arguments.py  which parameter each argument in the text of a call is for, whosever the function is
 
 Programs:
-entry_points.py       where they start; offered_commands.py: what their command lines offer
-other_commands.py     whether two things are done in different runs: by two commands, for one
+entry_points.py       where they start; project_tests.py: which are tests
+offered_commands.py   what their command lines offer
 entry_walk.py         the walk along a whole program
-entry_path.py         what it draws and seeds, in order
-run_places.py         which places and loaders it reaches
 named_uses.py         which modules reach a function by name; mentions.py: what a definition mentions;
                       unused_methods.py: methods that nothing names
 reached_names.py      the definitions that a program reaches by name from where it starts
@@ -50,11 +48,8 @@ undecisive.py         draws that decide nothing
 epochs.py             loops over epochs; made_once.py: what they reach only once
 runs_once.py          places that a whole run reaches only once
 training_hooks.py     functions that a framework calls in each epoch or step
-frequency.py          how often a place runs in one training; turns.py: what the turns of a loop are
 put_away.py           whether what a turn makes is kept beside others
-several.py            whether one run makes several objects at a place
 saved_models.py       loops over the saved models of a training
-varying.py            what changes from one turn of a loop to the next
 set_apart.py          code that has a state of the generators to itself
 library_chances.py    transforms that run always or never
 

@@ -16,8 +16,8 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import FunctionValue, Site
-from torchrepro_lint.program.project_tests import is_called_as_a_program, tries_itself_out
 from torchrepro_lint.program.running.guards import is_main_guard
+from torchrepro_lint.program.running.project_tests import is_called_as_a_program, tries_itself_out
 from torchrepro_lint.regular_files import read_if_there
 from torchrepro_lint.source.outside import METADATA
 

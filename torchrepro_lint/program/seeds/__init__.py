@@ -6,15 +6,15 @@ compiled_draws.py   dropout of networks that an option compiles
 partial_seeding.py  programs that leave out a generator; seeding_places.py: where the seeds of those stand
 first_draws.py      what is drawn first from what is left out
 late_seeds.py       seeds after the first draw; earlier_cells.py: parts of a notebook that are over by then
-run_seedings.py     which seeds are those of a whole run; import_seeds.py: which run as a module is imported
-worker_seedings.py  which are those of workers alone
+run_seedings.py     which seeds are those of a whole run; seeding.py: whether one of torch is around a loader
+unread_seeds.py     options for a seed that nothing reads
+rank_seeds.py       whether all ranks seed alike; rank_draws.py: what they draw then
 split_seeds.py      which are those of one split; fixed_draws.py: draws with a seed of their own
 
 Different in every run:
 seed_faults.py      which seeds
 fallback_seeds.py   those where the user gives none
-seed_entropy.py     where they come from; entropy_calls.py: which calls
-drawn_seeds.py      seeds that are drawn from what nothing has seeded; told_seeds.py: which a program tells
+drawn_seeds.py      seeds that are drawn from what nothing has seeded
 environment_seeds.py    environments of Gym that nothing seeds, and their spaces
 unseeded_searches.py    searches of hyperparameters without a seed; reseeded_searches.py: with one that threads lose
 unseeded_streams.py     shuffles and samples of libraries without a seed
@@ -33,14 +33,12 @@ reseeding.py        seeds in the loop of epochs or steps
 
 What does not count:
 programs_in_part.py  programs that seed a part, reported or not; only_draws.py: loaders that alone draw after a seed
-own_seeds.py        seeds of generators of one's own; own_generators.py: those beside the global ones
-kept_states.py      functions that put the state back
+own_seeds.py        seeds of generators of one's own
 reasons_given.py    comments that say why a seed is another one in every run
 given_back.py       a constant, a draw, and None: the seed of that draw alone
 overridden_seeds.py seeds that another replaces before anything is drawn
 kept_draws.py       draws of which nothing is left
-first_weights.py    draws that make a model's first weights
-loaded_weights.py   which others replace; left_out_weights.py: all but some
+loaded_weights.py   first weights that others replace; left_out_weights.py: all but some
 trained_models.py   networks and tensors that the program does not train
 module_networks.py  networks of an imported module that the program never asks for
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses
@@ -50,5 +48,5 @@ unswitched_evaluation.py  evaluations in programs that never switch the mode; sw
 parts_in_training.py  parts of a model that draw there again; chosen_parts.py: which of them a line is about
 shown_draws.py      draws, and numbers by position, that choose what is shown
 demonstrations.py   random actions that show an environment, and draws that nothing reads
-idle_draws.py       draws on which no result hangs; unused_defaults.py: defaults that no call leaves to be used
+unused_defaults.py  defaults that no call leaves to be used
 """

@@ -16,13 +16,13 @@ from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import Instance, MethodValue, Site
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.ops.dropout_rates import surely_drops
-from torchrepro_lint.program.running.entry_path import EntryRun, entry_runs
+from torchrepro_lint.program.programs.entry_path import EntryRun, entry_runs
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
-from torchrepro_lint.program.switches.intent import Evidence
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

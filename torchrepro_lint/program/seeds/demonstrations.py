@@ -25,13 +25,13 @@ from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import External, ExternalObject, FunctionValue, Value
 from torchrepro_lint.program.ops.tensor_values import is_network
+from torchrepro_lint.program.programs.turns import may_train
 from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.parents import Node, Parents, children, parents_of
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.running.turns import may_train
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

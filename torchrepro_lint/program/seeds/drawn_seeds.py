@@ -6,17 +6,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.program.intent.entropy_calls import drawn_globally
+from torchrepro_lint.program.intent.intent import fetches_items
+from torchrepro_lint.program.intent.seed_entropy import Entropy, drawn_of
+from torchrepro_lint.program.programs.import_seeds import import_seeds
 from torchrepro_lint.program.running.epochs import takes_steps
 from torchrepro_lint.program.running.runs_once import runs_once
 from torchrepro_lint.program.running.ways import Waypoint, ways
-from torchrepro_lint.program.seeds.entropy_calls import drawn_globally
-from torchrepro_lint.program.seeds.import_seeds import import_seeds
-from torchrepro_lint.program.seeds.seed_entropy import Entropy, drawn_of
-from torchrepro_lint.program.switches.intent import fetches_items
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["drawn_seed"]
 

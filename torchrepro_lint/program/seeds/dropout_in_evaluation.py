@@ -18,6 +18,7 @@ from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.dropout_calls import DropoutCall, dropout_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, ExternalObject, MemberOf, Site, Value
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ops.tensor_values import is_network_class
 from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.guards import Place, guards, left_before
@@ -26,7 +27,6 @@ from torchrepro_lint.program.running.named_uses import is_left_over
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Waypoint, ways
 from torchrepro_lint.program.seeds.mode_tests import follows_mode, tests_mode
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

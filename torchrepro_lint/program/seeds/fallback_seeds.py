@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.wishes import WISH
 from torchrepro_lint.program.running.guards import Place, left_before
 from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.ways import Waypoint, chosen_by
-from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.switches.wishes import WISH
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["is_fallback"]
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.loaders.worker_runs import Effect, effects_of
 from torchrepro_lint.program.ordering.sampler_seeds import samplers_in
-from torchrepro_lint.program.running.entry_path import EntryRun
-from torchrepro_lint.program.running.other_commands import are_of_different_runs
+from torchrepro_lint.program.programs.entry_path import EntryRun
+from torchrepro_lint.program.programs.idle_draws import is_idle
+from torchrepro_lint.program.programs.other_commands import are_of_different_runs
+from torchrepro_lint.program.programs.run_places import loaders_of
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.running.run_places import loaders_of
 from torchrepro_lint.program.seeds.demonstrations import is_of_a_demonstration
-from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.shown_draws import is_only_shown, is_outside_the_training
-from torchrepro_lint.program.workers.workers import Effect, effects_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

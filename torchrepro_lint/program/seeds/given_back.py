@@ -15,14 +15,14 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import is_none_literal, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.evaluation.conditions import is_none
+from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import block_of
-from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["is_given_back"]
 

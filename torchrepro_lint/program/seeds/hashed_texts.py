@@ -18,12 +18,12 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.ordering.element_kinds import Reader
+from torchrepro_lint.program.intent.entropy_calls import is_entropy
+from torchrepro_lint.program.intent.seed_entropy import hashed_of
+from torchrepro_lint.program.orders.element_kinds import Reader
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import Parents, parents_of
-from torchrepro_lint.program.seeds.entropy_calls import is_entropy
-from torchrepro_lint.program.seeds.seed_entropy import hashed_of
 from torchrepro_lint.program.switches.environment import is_set_outside
 from torchrepro_lint.program.word_index import any_word
 

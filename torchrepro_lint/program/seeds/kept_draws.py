@@ -11,13 +11,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, Site
 from torchrepro_lint.program.ops.dropout_rates import may_drop
+from torchrepro_lint.program.programs.entry_path import EntryRun
+from torchrepro_lint.program.programs.first_weights import brings_weights, building_calls, draws_weights
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
-from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
-from torchrepro_lint.program.seeds.first_weights import brings_weights, building_calls, draws_weights
 from torchrepro_lint.program.seeds.loaded_weights import are_loaded_over
 from torchrepro_lint.program.seeds.measured_models import is_only_measured
 from torchrepro_lint.program.seeds.parts_in_training import trains_parts

@@ -12,21 +12,21 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_for_others
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.programs.entry_path import MAIN_RNGS, EntryRun, Step, asked_entry_runs
+from torchrepro_lint.program.programs.first_weights import built_at, draws_weights
+from torchrepro_lint.program.programs.for_others import is_for_others
+from torchrepro_lint.program.programs.idle_draws import is_idle
 from torchrepro_lint.program.running.option_tests import asked_on_the_way, contradict
 from torchrepro_lint.program.running.partings import one_comes_before
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.demonstrations import is_of_a_demonstration
 from torchrepro_lint.program.seeds.earlier_cells import is_over_before
-from torchrepro_lint.program.seeds.first_weights import built_at, draws_weights
-from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.module_networks import is_of_a_module_alone
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.seeds.shown_draws import is_only_shown
 from torchrepro_lint.program.seeds.unused_defaults import is_unused_default
-from torchrepro_lint.program.switches.intent import Evidence
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -29,16 +29,16 @@ from torchrepro_lint.program.evaluation.values import (
     MethodValue,
     Site,
 )
+from torchrepro_lint.program.programs.first_weights import building_calls, part_drawn
+from torchrepro_lint.program.programs.turns import may_train
 from torchrepro_lint.program.running.call_index import NamedCall, calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.running.turns import may_train
 from torchrepro_lint.program.running.ways import Way, runs_whenever, runs_with, ways
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
-from torchrepro_lint.program.seeds.first_weights import building_calls, part_drawn
 from torchrepro_lint.program.seeds.left_out_weights import leaves_some_out
 
 if TYPE_CHECKING:

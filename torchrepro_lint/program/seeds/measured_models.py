@@ -11,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.programs.first_weights import building_calls, draws_weights
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.seeds.asked_form import Thing, asks_form_alone, runs_to_measure
-from torchrepro_lint.program.seeds.first_weights import building_calls, draws_weights
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

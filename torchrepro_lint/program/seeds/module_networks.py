@@ -13,7 +13,7 @@ from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
 
 if TYPE_CHECKING:
-    from torchrepro_lint.program.running.entry_path import EntryRun
+    from torchrepro_lint.program.programs.entry_path import EntryRun
 
 __all__ = ["is_of_a_module_alone"]
 

@@ -25,29 +25,29 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, Site
-from torchrepro_lint.program.ordering.epoch_loops import Iteration, passes_over
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.programs.entry_path import EntryRun, Step, entry_runs
+from torchrepro_lint.program.programs.epoch_loops import Iteration, passes_over
+from torchrepro_lint.program.programs.first_weights import brings_weights
+from torchrepro_lint.program.programs.idle_draws import is_idle
+from torchrepro_lint.program.programs.run_places import comes_by
+from torchrepro_lint.program.programs.turns import Turns, turns_of
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.entry_path import EntryRun, Step, entry_runs
 from torchrepro_lint.program.running.entry_walk import TRAINS, training_steps
 from torchrepro_lint.program.running.epochs import is_range, says_epochs
 from torchrepro_lint.program.running.guards import Guard, Place, guards, left_before
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.running.run_places import comes_by
-from torchrepro_lint.program.running.turns import Turns, turns_of
 from torchrepro_lint.program.running.ways import Way, Waypoint, never_together, ways
 from torchrepro_lint.program.seeds.deciding_options import option_in
-from torchrepro_lint.program.seeds.first_weights import brings_weights
-from torchrepro_lint.program.seeds.idle_draws import is_idle
+from torchrepro_lint.program.seeds.seeding import has_generator
 from torchrepro_lint.program.seeds.torch_seeds import seedings_around, seeds_what_follows
-from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.workers.seeding import has_generator
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.loaders.loaders import Loader
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.workers.loaders import Loader
 
 __all__ = ["Moved", "moved_by"]
 

@@ -19,12 +19,12 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ClassValue, External, FunctionValue, MethodValue, Value
+from torchrepro_lint.program.loaders.worker_runs import effects_of
 from torchrepro_lint.program.running.callees import frame_without_callers
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.seeds.torch_seeds import seeds_what_follows
-from torchrepro_lint.program.workers.workers import effects_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts

@@ -10,11 +10,11 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import Constant, External, ExternalObject, MemberOf
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.seed_entropy import entropy_of
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.calls_at import with_inner_expressions
 from torchrepro_lint.program.running.events import outside_name
-from torchrepro_lint.program.seeds.seed_entropy import entropy_of
-from torchrepro_lint.program.switches.intent import Evidence
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -18,10 +18,10 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import entropy_words, object_seedings, rng_effects
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Value
+from torchrepro_lint.program.intent.entropy_calls import outside
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
 from torchrepro_lint.program.running.written_arguments import written_argument
-from torchrepro_lint.program.seeds.entropy_calls import outside
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.word_index import any_word, part_of_word
 
 if TYPE_CHECKING:

@@ -13,11 +13,14 @@ from torchrepro_lint.knowledge.dead_switches import dropped_generators
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.ordering.splits import split_sites
-from torchrepro_lint.program.project_tests import tries_itself_out
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
+from torchrepro_lint.program.programs.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
+from torchrepro_lint.program.programs.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.entry_points import entry_points
-from torchrepro_lint.program.running.other_commands import are_of_different_runs
+from torchrepro_lint.program.running.project_tests import tries_itself_out
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.references import known_places_of_use
 from torchrepro_lint.program.running.runs_once import runs_once
@@ -29,9 +32,6 @@ from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.seeding_places import in_two_arms, is_of_objects_made_elsewhere
 from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
 from torchrepro_lint.program.switches.dead_switches import dropped_in
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

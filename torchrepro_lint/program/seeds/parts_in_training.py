@@ -19,8 +19,8 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.evaluation.values import UNKNOWN, ExternalObject
+from torchrepro_lint.program.programs.entry_path import EntryRun
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
-from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.references import places_of_use
 from torchrepro_lint.program.seeds.chosen_parts import asked_around, iterated, speaks_of_dropout, tests_of_iterated
 

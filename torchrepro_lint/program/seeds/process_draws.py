@@ -28,18 +28,18 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.loaders.worker_runs import Effect, argument, condition_holds, effects_of
+from torchrepro_lint.program.programs.first_weights import draws_weights
+from torchrepro_lint.program.programs.idle_draws import is_idle
+from torchrepro_lint.program.programs.several import makes_several
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.events import Event
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.running.several import makes_several
 from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
-from torchrepro_lint.program.seeds.first_weights import draws_weights
-from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.process_classes import made_processes, runs_of
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import Effect, argument, condition_holds, effects_of
 from torchrepro_lint.source.package_versions import surely_in
 
 if TYPE_CHECKING:

@@ -20,11 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, entry_runs
+from torchrepro_lint.program.programs.entry_path import MAIN_RNGS, EntryRun, entry_runs
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["SeededInPart", "seeded_in_part"]
 

@@ -10,8 +10,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.searches import searches, threads_of_searches
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, ExternalObject, Value
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -16,21 +16,21 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.programs.frequency import training_around
+from torchrepro_lint.program.programs.varying import varies_within
+from torchrepro_lint.program.programs.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.frequency import training_around
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.made_once import is_made_once
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import sets_apart
 from torchrepro_lint.program.running.training_hooks import is_training_hook
-from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.way_frames import may_come_through
 from torchrepro_lint.program.running.ways import Way, Waypoint
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in
-from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

@@ -14,6 +14,11 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import is_for_one_draw, ways_of
+from torchrepro_lint.program.intent.kept_states import is_undone
+from torchrepro_lint.program.intent.seed_entropy import entropy_of
+from torchrepro_lint.program.programs.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_walk import training_steps
@@ -21,14 +26,9 @@ from torchrepro_lint.program.running.started_by_scripts import is_started_by_a_s
 from torchrepro_lint.program.running.statements import own_statements
 from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.seeds.given_back import is_given_back
-from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.reseeding import repeats
-from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.seeds.seed_faults import is_fresh_by_choice, is_stand_in
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
-from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_for_one_draw, ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -17,6 +17,13 @@ from torchrepro_lint.knowledge.switches import SeedingCall, seeding_call
 from torchrepro_lint.program.evaluation.attributes import external_bases
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
+from torchrepro_lint.program.intent.intent import Evidence, settings_in
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.kept_states import is_undone
+from torchrepro_lint.program.intent.seed_entropy import Entropy, entropy_of
+from torchrepro_lint.program.intent.told_seeds import root_of, tells_seed
+from torchrepro_lint.program.loaders.worker_runs import argument
+from torchrepro_lint.program.programs.worker_seedings import is_for_workers_alone, runs_in_workers_alone
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.calling_places import calling_places
 from torchrepro_lint.program.running.parents import Node, parents_of
@@ -25,15 +32,8 @@ from torchrepro_lint.program.running.ways import chosen_by
 from torchrepro_lint.program.seeds.drawn_seeds import drawn_seed
 from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
 from torchrepro_lint.program.seeds.given_back import is_given_back
-from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.overridden_seeds import is_overridden
 from torchrepro_lint.program.seeds.own_seeds import own_seeds
-from torchrepro_lint.program.seeds.seed_entropy import Entropy, entropy_of
-from torchrepro_lint.program.seeds.told_seeds import root_of, tells_seed
-from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone, runs_in_workers_alone
-from torchrepro_lint.program.switches.intent import Evidence, settings_in
-from torchrepro_lint.program.switches.intent_at import ways_of
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts

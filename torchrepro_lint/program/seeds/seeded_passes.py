@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import FunctionValue
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.running.callees import frame_without_callers
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, Waypoint, own_way
 from torchrepro_lint.program.seeds.torch_seeds import missing_arms, seedings_around, seeds_what_follows
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts

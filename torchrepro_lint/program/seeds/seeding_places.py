@@ -8,13 +8,13 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation.classes import mro
 from torchrepro_lint.program.evaluation.values import ClassValue, External
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.programs.entry_path import EntryRun
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
-from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.guards import Place, excludes
 from torchrepro_lint.program.running.ways import Waypoint
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -13,9 +13,10 @@ from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.ops.tensor_values import is_network
-from torchrepro_lint.program.ordering.order_callees import names_called
-from torchrepro_lint.program.ordering.permutations import is_parted, uses_below
+from torchrepro_lint.program.orders.order_callees import names_called
+from torchrepro_lint.program.orders.permutations import is_parted, uses_below
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_walk import training_steps
@@ -23,11 +24,10 @@ from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.started_by_scripts import is_started_by_a_script
 from torchrepro_lint.program.running.statements import block_of
-from torchrepro_lint.program.switches.intent_at import ways_of
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["is_for_a_split", "is_for_the_next_draw", "is_right_above"]
 

@@ -27,9 +27,9 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.ops.tensor_values import is_network_class
+from torchrepro_lint.program.programs.entry_path import EntryRun
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.calls_at import call_at
-from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.reach import Link
 
 if TYPE_CHECKING:

@@ -16,10 +16,15 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation.classes import external_bases
 from torchrepro_lint.program.evaluation.values import ClassValue, Constant, Site
-from torchrepro_lint.program.for_others import is_for_others
+from torchrepro_lint.program.intent.intent import Evidence, fetches_items, running_modules
+from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.kept_states import is_undone
+from torchrepro_lint.program.programs.entry_path import MAIN_RNGS
+from torchrepro_lint.program.programs.for_others import is_for_others
+from torchrepro_lint.program.programs.import_seeds import import_seeds
+from torchrepro_lint.program.programs.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calling_places import making_places
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS
 from torchrepro_lint.program.running.guards import Place, left_before, place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
@@ -27,14 +32,9 @@ from torchrepro_lint.program.running.started_uses import started_uses
 from torchrepro_lint.program.running.training_hooks import is_called_out_of_sight
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, ways
 from torchrepro_lint.program.seeds.asked_seeds import asks_for_the_seed, is_for_any_seed, is_passed
-from torchrepro_lint.program.seeds.import_seeds import import_seeds
-from torchrepro_lint.program.seeds.kept_states import is_undone
 from torchrepro_lint.program.seeds.seed_faults import is_stand_in
-from torchrepro_lint.program.seeds.worker_seedings import is_for_workers_alone
-from torchrepro_lint.program.switches.intent import Evidence, fetches_items, running_modules
-from torchrepro_lint.program.switches.intent_at import ways_of
+from torchrepro_lint.program.seeds.seeding import may_be_seeded_unseen
 from torchrepro_lint.program.workers.rank_names import depends_on_rank
-from torchrepro_lint.program.workers.seeding import may_be_seeded_unseen
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts

@@ -28,10 +28,10 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.programs.entry_path import EntryRun
+from torchrepro_lint.program.programs.first_weights import built_at
 from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
-from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.entry_walk import training_steps
-from torchrepro_lint.program.seeds.first_weights import built_at
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -12,13 +12,13 @@ from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, entry_runs
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.loaders.worker_runs import Effect
+from torchrepro_lint.program.programs.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, entry_runs
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.first_draws import first_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

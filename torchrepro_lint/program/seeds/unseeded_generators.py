@@ -14,19 +14,19 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.conditions import is_none
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Site, Value, Values
+from torchrepro_lint.program.intent.entropy_calls import is_seeded_later, outside
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.programs.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
+from torchrepro_lint.program.programs.idle_draws import is_idle
+from torchrepro_lint.program.programs.run_places import comes_by, loaders_of, may_come_by
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import call_at
-from torchrepro_lint.program.running.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.made_once import is_made_once
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.running.run_places import comes_by, loaders_of, may_come_by
-from torchrepro_lint.program.seeds.entropy_calls import is_seeded_later, outside
 from torchrepro_lint.program.seeds.fallback_seeds import is_fallback
-from torchrepro_lint.program.seeds.idle_draws import is_idle
 from torchrepro_lint.program.seeds.makers_without_seed import makers_without_seed
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.seeds.seed_faults import ChangingSeed, is_innocent
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
 from torchrepro_lint.program.workers.held_generators import drawn_objects, held_generators
 from torchrepro_lint.program.workers.managers import may_seed_its_dataset

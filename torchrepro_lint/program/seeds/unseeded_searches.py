@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.searches import Search, searches
+from torchrepro_lint.program.loaders.worker_runs import condition_holds
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.fallbacks import handled_by, tried_in
@@ -17,7 +18,6 @@ from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.reseeded_searches import is_left_out, is_more_than_one
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects, seeding_themselves
+from torchrepro_lint.program.intent.intent import fetches_items
+from torchrepro_lint.program.loaders.worker_runs import condition_holds
 from torchrepro_lint.program.running.known_calls import KnownCall, all_names, asked_calls
 from torchrepro_lint.program.running.parents import parents_of
-from torchrepro_lint.program.switches.intent import fetches_items
-from torchrepro_lint.program.workers.workers import condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -26,13 +26,13 @@ from torchrepro_lint.program.evaluation.values import (
 from torchrepro_lint.program.ops.dropout_rates import is_of_a_layer, may_drop
 from torchrepro_lint.program.ops.regions import is_without_grad
 from torchrepro_lint.program.ops.tensor_values import is_network_class
+from torchrepro_lint.program.programs.entry_path import EntryRun, asked_entry_runs
+from torchrepro_lint.program.programs.run_places import comes_by
 from torchrepro_lint.program.running.callers import contexts, frame_without_callers
 from torchrepro_lint.program.running.calls_at import call_at
-from torchrepro_lint.program.running.entry_path import EntryRun, asked_entry_runs
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.reach import Event, Link, shown
-from torchrepro_lint.program.running.run_places import comes_by
 from torchrepro_lint.program.seeds.switched_models import are_left, switched_models
 
 if TYPE_CHECKING:

@@ -10,9 +10,9 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import ClassValue
+from torchrepro_lint.program.programs.entry_path import EntryRun
 from torchrepro_lint.program.running.call_index import NamedCall
 from torchrepro_lint.program.running.calling_places import MANY, calling_places, making_places
-from torchrepro_lint.program.running.entry_path import EntryRun
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import own_way, runs_as_script
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument

@@ -12,6 +12,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.intent.intent_at import programs_of_ways
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.entry_points import entry_points
@@ -23,7 +24,6 @@ from torchrepro_lint.program.running.reached_names import (
     outside_names,
     reached_from,
 )
-from torchrepro_lint.program.switches.intent_at import programs_of_ways
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -32,8 +32,8 @@ from torchrepro_lint.program.running.callers import called_name, frame_without_c
 from torchrepro_lint.program.running.never_read import is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
-from torchrepro_lint.program.seeds.own_generators import own_generators_in
 from torchrepro_lint.program.switches.older_torch import is_hidden
+from torchrepro_lint.program.switches.own_generators import own_generators_in
 from torchrepro_lint.source.cells import is_notebook
 
 if TYPE_CHECKING:

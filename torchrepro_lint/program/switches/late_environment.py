@@ -21,12 +21,12 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.environment import environment_variables
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.ordering.set_order import ordered_sets
+from torchrepro_lint.program.intent.intent import running_modules
+from torchrepro_lint.program.orders.set_order import ordered_sets
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.if_tests import tests_around
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 from torchrepro_lint.program.switches.environment import assignments
-from torchrepro_lint.program.switches.intent import running_modules
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -15,10 +15,10 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, runs_as_script
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.program.word_index import any_word
 
 if TYPE_CHECKING:

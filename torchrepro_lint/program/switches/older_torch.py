@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
-    from torchrepro_lint.program.switches.intent import Evidence
+    from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.source.target import TargetTorch
 
 __all__ = ["is_for_older_torch", "is_gone", "is_hidden"]

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.switches import call_switches
+from torchrepro_lint.program.intent.intent import running_modules
+from torchrepro_lint.program.loaders.worker_runs import condition_holds
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
-from torchrepro_lint.program.switches.intent import running_modules
-from torchrepro_lint.program.workers.workers import condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.program.evaluation.values import External, FunctionValue, MethodValue
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.switches.intent import Evidence
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -37,7 +37,9 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
     values_of,
 )
-from torchrepro_lint.program.for_others import is_copied
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect, WorkerRun, is_for_what_fails, worker_run
+from torchrepro_lint.program.programs.for_others import is_copied
 from torchrepro_lint.program.running.callers import instances_of
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.events import Event, Link
@@ -47,10 +49,8 @@ from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation
 from torchrepro_lint.program.workers.index_seeds import draws_left
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_reseeding import seeds_itself
-from torchrepro_lint.program.workers.workers import Effect, WorkerRun, is_for_what_fails, worker_run
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, words_below
 
 if TYPE_CHECKING:

@@ -27,11 +27,11 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
     unknown,
 )
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.running.guards import mentions
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_paths import dataset_paths
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

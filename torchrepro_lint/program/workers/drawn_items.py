@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
-    from torchrepro_lint.program.workers.loaders import Loader
+    from torchrepro_lint.program.loaders.loaders import Loader
 
 __all__ = ["ignores_the_index"]
 

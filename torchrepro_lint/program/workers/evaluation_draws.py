@@ -12,14 +12,14 @@ from torchrepro_lint.knowledge.calls import known_packages
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Instance, Site
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.epochs import says_evaluation
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.workers.index_seeds import draws_left
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.scopes import Scope

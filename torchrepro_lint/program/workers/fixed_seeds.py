@@ -13,9 +13,9 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, SequenceValue, Value
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.workers.worker_info import is_worker_info
-from torchrepro_lint.program.workers.workers import argument
+from torchrepro_lint.program.worker_seeds.worker_info import is_worker_info
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

@@ -15,10 +15,10 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.loaders import manager
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Site
+from torchrepro_lint.program.intent.intent import Evidence, running_modules
+from torchrepro_lint.program.loaders.worker_runs import argument, effects_of
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.switches.intent import Evidence, running_modules
-from torchrepro_lint.program.workers.workers import argument, effects_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

@@ -9,6 +9,8 @@ from torchrepro_lint.facts.expressions import conjuncts, is_none_literal, walk, 
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect, WorkerRun
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.never_read import uses_of_its_name
@@ -16,10 +18,8 @@ from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.drawn_items import ignores_the_index
 from torchrepro_lint.program.workers.index_seeds import draws_left
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.measured_loaders import is_only_measured, is_trained_with
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_from_the_system
-from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 if TYPE_CHECKING:
     from torchrepro_lint.facts.module import ModuleFacts

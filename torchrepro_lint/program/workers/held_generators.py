@@ -13,13 +13,13 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Value
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.running.calls_at import is_in_comprehension
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.workers.dataset_reseeding import init_events, reaches_dataset
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import may_seed_its_dataset
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

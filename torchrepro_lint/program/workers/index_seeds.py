@@ -15,17 +15,17 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.rng import rng_effects
+from torchrepro_lint.program.intent.seed_entropy import entropy_of
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.handed_over import handed_over
 from torchrepro_lint.program.running.never_read import is_only_rearranged
 from torchrepro_lint.program.running.parents import Node, children, parents_of
-from torchrepro_lint.program.seeds.seed_entropy import entropy_of
 from torchrepro_lint.program.workers.worker_reseeding import seeding_events
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
+    from torchrepro_lint.program.loaders.worker_runs import Effect, WorkerRun
     from torchrepro_lint.program.running.events import Event
-    from torchrepro_lint.program.workers.workers import Effect, WorkerRun
 
 __all__ = ["draws_left"]
 

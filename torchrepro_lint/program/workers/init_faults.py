@@ -13,14 +13,14 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.tensors import tensor_methods
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Instance, MethodValue, Value
+from torchrepro_lint.program.intent.configured_defaults import is_only_for_what_is_off
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect, WorkerRun, condition_holds
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.switches.configured_defaults import is_only_for_what_is_off
+from torchrepro_lint.program.worker_seeds.dependence import Term
+from torchrepro_lint.program.worker_seeds.init_walk import Seeding
+from torchrepro_lint.program.worker_seeds.worker_init import InitRun, init_runs
 from torchrepro_lint.program.workers.chosen_datasets import ChosenDraw, draw_of_a_chosen_dataset
-from torchrepro_lint.program.workers.dependence import Term
-from torchrepro_lint.program.workers.init_walk import Seeding
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
-from torchrepro_lint.program.workers.workers import Effect, WorkerRun, condition_holds
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

@@ -27,8 +27,8 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.worker_init import init_run
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.worker_seeds.worker_init import init_run
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

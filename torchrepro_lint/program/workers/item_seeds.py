@@ -16,7 +16,9 @@ from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Value, values_of
-from torchrepro_lint.program.running.frequency import runs_per_item
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import effects_of
+from torchrepro_lint.program.programs.frequency import runs_per_item
 from torchrepro_lint.program.running.guards import (
     Guard,
     Place,
@@ -29,8 +31,6 @@ from torchrepro_lint.program.running.guards import (
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.workers.fixed_seeds import SeedKind, fixed_seed
 from torchrepro_lint.program.workers.held_generators import drawn_objects, makes_generator
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.workers import effects_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

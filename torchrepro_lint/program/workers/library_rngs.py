@@ -15,12 +15,12 @@ from torchrepro_lint.knowledge.rng import SEEDED_TWINS, RngEffect, rng_effects
 from torchrepro_lint.knowledge.versions import admits
 from torchrepro_lint.program.evaluation.calls import external_argument
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, SequenceValue, Value, union
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import condition_holds
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Event
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import may_seed_its_dataset
 from torchrepro_lint.program.workers.old_releases import newest_release
-from torchrepro_lint.program.workers.workers import condition_holds
 from torchrepro_lint.source.package_versions import BEYOND_ALL, declared_versions, is_declared, surely_in
 
 if TYPE_CHECKING:

@@ -20,12 +20,12 @@ from torchrepro_lint.program.evaluation.values import (
     Site,
     Value,
 )
+from torchrepro_lint.program.intent.intent import running_modules
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import argument, condition_holds
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.training_hooks import is_made_out_of_sight
-from torchrepro_lint.program.switches.intent import running_modules
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.workers import argument, condition_holds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

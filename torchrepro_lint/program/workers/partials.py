@@ -16,10 +16,10 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.loaders import loader_class
 from torchrepro_lint.program.evaluation.values import ClassValue, External, Partial, Value
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.programs.frequency import Often, frequency
+from torchrepro_lint.program.programs.several import makes_several
 from torchrepro_lint.program.running.callers import called_name, contexts
-from torchrepro_lint.program.running.frequency import Often, frequency
-from torchrepro_lint.program.running.several import makes_several
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

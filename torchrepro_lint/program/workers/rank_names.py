@@ -13,8 +13,8 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.core.backward import Backward
 from torchrepro_lint.program.core.queries import Origin, Query
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent import running_modules
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.switches.intent import running_modules
 
 if TYPE_CHECKING:
     from collections.abc import Set

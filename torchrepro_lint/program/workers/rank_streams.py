@@ -15,12 +15,12 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation import attributes
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ClassValue, Instance, Site
-from torchrepro_lint.program.ordering.epoch_loops import is_for_evaluation
-from torchrepro_lint.program.ordering.frameworks import uses_a_framework
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.programs.epoch_loops import is_for_evaluation
+from torchrepro_lint.program.programs.frameworks import uses_a_framework
 from torchrepro_lint.program.running.blocks import expressions_in
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.rank_names import depends_on_rank
 from torchrepro_lint.program.workers.ranks import distributed_start
 from torchrepro_lint.program.workers.streams import is_stream

@@ -10,16 +10,16 @@ from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.values import Arguments, Constant, External, Site
+from torchrepro_lint.program.intent.intent import running_modules
+from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.running.callers import called_name, contexts
-from torchrepro_lint.program.switches.intent import running_modules
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.program.workers.workers import argument
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from torchrepro_lint.program.loaders.loaders import Loader
     from torchrepro_lint.program.program import Program
-    from torchrepro_lint.program.workers.loaders import Loader
 
 __all__ = ["distributed_start", "start_of_ranks", "trains_on_one_device"]
 

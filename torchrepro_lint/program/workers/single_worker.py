@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import Constant
-from torchrepro_lint.program.running.frequency import Often, frequency
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.programs.frequency import Often, frequency
 from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program

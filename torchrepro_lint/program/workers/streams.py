@@ -35,11 +35,11 @@ from torchrepro_lint.program.evaluation.values import (
     Value,
     Values,
 )
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.running.blocks import expressions_in, loops_in
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.dataset_reseeding import reaches_dataset
-from torchrepro_lint.program.workers.loaders import Loader
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator

@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.running.guards import guards, left_before, place_of
 from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation
 from torchrepro_lint.program.workers.item_seeds import trains
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.workers import Effect
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.values import Site

@@ -18,14 +18,14 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import ExternalObject, Value, Values
-from torchrepro_lint.program.seeds.seed_entropy import entropy_of
-from torchrepro_lint.program.workers.worker_info import is_of_worker_info
+from torchrepro_lint.program.intent.seed_entropy import entropy_of
+from torchrepro_lint.program.worker_seeds.worker_info import is_of_worker_info
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.evaluation.frames import Frame
+    from torchrepro_lint.program.loaders.worker_runs import WorkerRun
     from torchrepro_lint.program.running.events import Event
-    from torchrepro_lint.program.workers.workers import WorkerRun
 
 __all__ = ["seeding_events", "seeds_by_the_number", "seeds_from_the_system", "seeds_itself"]
 

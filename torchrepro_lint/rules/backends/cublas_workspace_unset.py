@@ -79,6 +79,7 @@ from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variabl
 from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.call_index import called_name
@@ -88,7 +89,6 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.cublas_use import first_product_before
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 from torchrepro_lint.program.switches.environment import Setting, is_set_outside, settings_of
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 
 #: The name that torch has lost.

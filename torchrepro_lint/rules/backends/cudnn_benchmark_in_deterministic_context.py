@@ -92,16 +92,8 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_for_others
-from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import only_evaluates
-from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.running.ways import Way
-from torchrepro_lint.program.seeds.run_seedings import is_of_a_framework
-from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
-from torchrepro_lint.program.switches.convolutions import may_train_convolutions
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import (
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import (
     holds_for_all_runs,
     intent_at,
     is_chosen_against,
@@ -111,6 +103,14 @@ from torchrepro_lint.program.switches.intent_at import (
     seedings_at,
     ways_of,
 )
+from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.for_others import is_for_others
+from torchrepro_lint.program.repetition import only_evaluates
+from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import Way
+from torchrepro_lint.program.seeds.run_seedings import is_of_a_framework
+from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
+from torchrepro_lint.program.switches.convolutions import may_train_convolutions
 from torchrepro_lint.program.switches.parents_alone import is_of_a_parent_alone
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule

@@ -68,10 +68,10 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import intent_at, is_opposed, is_taken_back, not_heeded, ways_of
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, is_taken_back, not_heeded, ways_of
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 

@@ -57,10 +57,10 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent_at import intent_at, is_opposed, ways_of
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.external_calls import calls_of
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, ways_of
 from torchrepro_lint.rules.base import Rule
 
 _FLAGS = "torch.backends.cudnn.flags"

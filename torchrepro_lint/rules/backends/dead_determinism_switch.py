@@ -89,10 +89,10 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.unread_seeds import draws_something, unread_seeds
 from torchrepro_lint.program.seeds.unseeded import unseeded_processes
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
 from torchrepro_lint.program.switches.lost_switches import LostSwitch, lost_switches
-from torchrepro_lint.program.switches.unread_seeds import draws_something, unread_seeds
 from torchrepro_lint.rules.base import Rule
 
 _LOST = "set it where the function that they run begins"

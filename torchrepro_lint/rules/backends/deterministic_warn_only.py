@@ -57,10 +57,10 @@ from torchrepro_lint.diagnostics import Applicability, Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import is_chosen_against
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import is_chosen_against
 from torchrepro_lint.rules.backends.switches import switch_site
 from torchrepro_lint.rules.base import Rule
 

@@ -58,10 +58,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.intent.intent_at import intent_at, is_opposed, ways_of
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.compiled_draws import compiled_draws
-from torchrepro_lint.program.switches.intent_at import intent_at, is_opposed, ways_of
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 

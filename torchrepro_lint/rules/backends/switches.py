@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent import Evidence
 
 __all__ = ["intent_link", "switch_site"]
 

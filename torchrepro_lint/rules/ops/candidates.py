@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator
 from typing import Final, TypeAlias
 
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.program.ops.module_runs import is_ruled_out
 from torchrepro_lint.program.ops.op_runs import (
     is_about_cuda,
@@ -25,8 +27,6 @@ from torchrepro_lint.program.ops.proven_rows import Flag, can_be_proven, rows_po
 from torchrepro_lint.program.ops.replaced_modules import is_replaced
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.switches.intent_at import intent_at, is_chosen_for_speed
 from torchrepro_lint.program.word_index import any_word
 
 __all__ = ["OTHERS_SPEAK", "Candidate", "adds_along_sparse_edges", "candidates", "releases", "when_it_runs"]

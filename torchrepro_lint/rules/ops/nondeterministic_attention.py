@@ -70,12 +70,12 @@ from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.ops.module_runs import calls_of_object
 from torchrepro_lint.program.ops.op_runs import flag_is_off, is_inside
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.backends.switches import intent_link
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.ops.candidates import adds_along_sparse_edges, candidates, when_it_runs

@@ -97,11 +97,11 @@ from typing import TypeAlias
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.switch_fix import deterministic_algorithms_fix
 from torchrepro_lint.knowledge.ops import OpRow
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.ops.op_collisions import adds_exactly, never_collides
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.program.switches.open_flags import with_open_flag
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all

@@ -73,13 +73,13 @@ from collections.abc import Hashable, Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.ops.op_runs import flag_is_off
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.switches.intent import Evidence
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 from torchrepro_lint.rules.ops.candidates import (

@@ -75,7 +75,7 @@ from collections.abc import Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.order_fix import in_order_fix
-from torchrepro_lint.program.ordering.completions import completion_orders
+from torchrepro_lint.program.orders.completions import completion_orders
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.rules.base import Rule
 

@@ -159,8 +159,10 @@ from torchrepro_lint.diagnostics import Finding, Repeats, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix, needs_a_rewrite
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
-from torchrepro_lint.program.for_others import is_of_its_package
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.for_others import is_of_its_package
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.never_read import is_read_nowhere
@@ -170,6 +172,7 @@ from torchrepro_lint.program.seeds.moved_streams import Moved, moved_by
 from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
 from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
 from torchrepro_lint.program.seeds.seeded_passes import is_seeded_before_each_pass
+from torchrepro_lint.program.seeds.seeding import has_generator, may_be_seeded
 from torchrepro_lint.program.workers.global_draws import (
     brings_a_sampler,
     first_draw,
@@ -178,10 +181,7 @@ from torchrepro_lint.program.workers.global_draws import (
     surely_shuffles,
 )
 from torchrepro_lint.program.workers.init_faults import is_seeded_by_init
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.managers import managing, may_manage_order
-from torchrepro_lint.program.workers.seeding import has_generator, may_be_seeded
-from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.lacking import lacking
 from torchrepro_lint.rules.loader_rule import LoaderRule
 from torchrepro_lint.source.cells import is_notebook

@@ -60,12 +60,12 @@ from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.generator_fix import own_generator_fix
+from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.ordering.global_generators import GlobalGenerator, global_generators
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import surely_before
-from torchrepro_lint.program.switches.intent_at import ways_of
 from torchrepro_lint.rules.base import Rule
 
 

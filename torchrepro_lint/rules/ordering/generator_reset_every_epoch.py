@@ -69,9 +69,9 @@ from torchrepro_lint.program.ordering.generator_uses import GeneratorUse, first_
 from torchrepro_lint.program.ordering.generators import Seeding, seedings
 from torchrepro_lint.program.ordering.sampler_seeds import RepeatedOrder, repeated_orders
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.running.frequency import Repetition, going_on
+from torchrepro_lint.program.programs.frequency import Repetition, going_on
+from torchrepro_lint.program.programs.varying import varies_within
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.running.varying import varies_within
 from torchrepro_lint.program.running.ways import ways
 from torchrepro_lint.rules.base import Rule
 

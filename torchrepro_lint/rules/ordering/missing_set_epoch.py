@@ -70,8 +70,8 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.epoch_fix import set_epoch_fix
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.ordering.epoch_samplers import forgotten_epochs
-from torchrepro_lint.program.ordering.restarted_iterators import Restart
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.restarted_iterators import Restart
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 

@@ -60,9 +60,9 @@ from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.sort_fix import sort_fixes
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.for_others import is_copied
-from torchrepro_lint.program.ordering.set_order import OrderedSet, iterations_of, ordered_sets
+from torchrepro_lint.program.orders.set_order import OrderedSet, iterations_of, ordered_sets
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.for_others import is_copied
 from torchrepro_lint.program.repetition import is_never_run, only_evaluates
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.seeds.shown_draws import is_in_a_plot

@@ -96,7 +96,6 @@ from torchrepro_lint.fixes.loader_fix import needs_a_rewrite
 from torchrepro_lint.fixes.split_fix import generator_fix
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE, SAMPLER_GENERATOR_SINCE
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.for_others import is_of_its_package
 from torchrepro_lint.program.ordering.samplers import (
     UnseededSplit,
     gives_minibatches,
@@ -106,6 +105,7 @@ from torchrepro_lint.program.ordering.samplers import (
     unseeded_splits,
 )
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.for_others import is_of_its_package
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program

@@ -90,9 +90,9 @@ from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.fixes.sort_fix import sort_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.for_others import is_copied
-from torchrepro_lint.program.ordering.listings import Listing, unsorted_listings
+from torchrepro_lint.program.orders.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.for_others import is_copied
 from torchrepro_lint.program.repetition import left_to_strict, only_evaluates
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at

@@ -121,6 +121,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.call_index import called_name
@@ -128,12 +130,10 @@ from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.entry_walk import training_steps
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.seeds.own_generators import OwnGenerator, generator_at_hand, own_generators_in
 from torchrepro_lint.program.seeds.partial_seeding import PartialSeeding, is_set_by_an_import, partial_seedings
 from torchrepro_lint.program.seeds.process_draws import is_in_a_new_process
 from torchrepro_lint.program.seeds.unseeded import UnseededProcesses, unseeded_processes
-from torchrepro_lint.program.switches.intent import Evidence
-from torchrepro_lint.program.workers.workers import Effect
+from torchrepro_lint.program.switches.own_generators import OwnGenerator, generator_at_hand, own_generators_in
 from torchrepro_lint.rules.base import Rule
 
 _OWN_SEED = "each process may want a seed of its own: set it where the function that they run begins"

@@ -86,15 +86,15 @@ from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.loaders.worker_runs import effects_of
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.first_weights import draws_weights, is_of_a_model
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.reach import Event, Link, shown
-from torchrepro_lint.program.seeds.first_weights import draws_weights, is_of_a_model
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
 from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
 from torchrepro_lint.program.seeds.trained_models import is_trained
-from torchrepro_lint.program.workers.workers import effects_of
 from torchrepro_lint.rules.base import Rule
 
 _NOT_TRAINED = "the program is not seen to train what is made of it"

@@ -88,10 +88,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.evaluation_draws import evaluation_draw
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
 

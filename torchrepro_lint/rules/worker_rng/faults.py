@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.loaders.loaders import Loader
 
 __all__ = ["Fault", "Faults"]
 

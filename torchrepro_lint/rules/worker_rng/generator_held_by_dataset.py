@@ -99,6 +99,7 @@ from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.reseed_fix import reseed_held_fix
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.reach import Link, shown
@@ -108,7 +109,6 @@ from torchrepro_lint.program.workers.held_generators import (
     held_generators,
     starts_again_in_every_epoch,
 )
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.single_worker import has_one_worker, is_gone_over_once
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.faults import Fault, Faults

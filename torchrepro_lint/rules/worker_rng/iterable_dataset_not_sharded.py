@@ -73,9 +73,9 @@ from collections.abc import Sequence
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.rank_streams import SharedStream, shared_stream
 from torchrepro_lint.program.workers.streams import WholeStream, whole_streams
 from torchrepro_lint.rules.loader_rule import LoaderRule

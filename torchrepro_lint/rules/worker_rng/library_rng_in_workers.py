@@ -90,10 +90,10 @@ from collections.abc import Sequence
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.reseed_fix import reseed_library_fix
 from torchrepro_lint.knowledge.generators import generators
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.workers.library_rngs import LibraryDraw, is_of_a_guessed_version, library_draws
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
 

@@ -128,22 +128,22 @@ from typing import Final
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.dotted import shortened
 from torchrepro_lint.fixes.loader_fix import asks_for_generator, loader_fix
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.global_draws import is_in_an_evaluation, is_of_an_evaluation
-from torchrepro_lint.program.workers.index_seeds import draws_left
-from torchrepro_lint.program.workers.init_shape import called_init
-from torchrepro_lint.program.workers.loaders import Loader
-from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
-from torchrepro_lint.program.workers.seeding import (
+from torchrepro_lint.program.seeds.seeding import (
     has_seeded_generator,
     may_be_seeded,
     numpy_seeding,
 )
+from torchrepro_lint.program.workers.global_draws import is_in_an_evaluation, is_of_an_evaluation
+from torchrepro_lint.program.workers.index_seeds import draws_left
+from torchrepro_lint.program.workers.init_shape import called_init
+from torchrepro_lint.program.workers.managers import managing, seeds_its_workers
 from torchrepro_lint.program.workers.single_worker import has_one_worker, is_gone_over_once
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
 from torchrepro_lint.program.workers.worker_reseeding import seeds_by_the_number, seeds_itself
-from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule, safe_for_old_torch_alone
 
 #: How many characters of a name a message has room for; the trace has it in full.

@@ -103,14 +103,14 @@ from typing import ClassVar, Literal
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.rank_fix import rank_fix
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.loaders.loaders import Loader
+from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
-from torchrepro_lint.program.workers.loaders import Loader
+from torchrepro_lint.program.seeds.rank_draws import shared_draws
+from torchrepro_lint.program.seeds.rank_seeds import init_decides, shared_seed
 from torchrepro_lint.program.workers.managers import managing
-from torchrepro_lint.program.workers.rank_draws import shared_draws
-from torchrepro_lint.program.workers.rank_seeds import init_decides, shared_seed
 from torchrepro_lint.program.workers.ranks import distributed_start
-from torchrepro_lint.program.workers.workers import Effect
 from torchrepro_lint.rules.loader_rule import LoaderRule
 
 _FROM_BASE_SEED = ("torch", "python", "numpy")

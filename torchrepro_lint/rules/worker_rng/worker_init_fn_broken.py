@@ -85,12 +85,12 @@ from torchrepro_lint.fixes.init_fix import parameter_fix, passed_fix, range_fix
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import ExternalObject, Site
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
 from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit, not_callable
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_seed_rule import trace_of
 

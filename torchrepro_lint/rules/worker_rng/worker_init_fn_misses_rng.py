@@ -93,15 +93,15 @@ from torchrepro_lint.diagnostics import Finding, Fix
 from torchrepro_lint.fixes.init_fix import seed_numpy_fix
 from torchrepro_lint.fixes.reseed_fix import missed_library_fix, reseed_library_fix
 from torchrepro_lint.knowledge.generators import generators
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Event, Link
+from torchrepro_lint.program.worker_seeds.worker_init import InitRun, init_runs
 from torchrepro_lint.program.workers.dataset_reseeding import leaves_alone, reaches_dataset
 from torchrepro_lint.program.workers.index_seeds import draws_left
 from torchrepro_lint.program.workers.init_shape import misfit
 from torchrepro_lint.program.workers.library_rngs import is_of_a_guessed_version, library_draws
-from torchrepro_lint.program.workers.loaders import Loader
 from torchrepro_lint.program.workers.training_draws import without_those_of_training
-from torchrepro_lint.program.workers.worker_init import InitRun, init_runs
 from torchrepro_lint.rules.loader_rule import LoaderRule, safe_for_old_torch_alone
 
 _Planned: TypeAlias = tuple[Fix | None, str | None]

@@ -84,7 +84,7 @@ References
 
 from __future__ import annotations
 
-from torchrepro_lint.program.workers.dependence import Term
+from torchrepro_lint.program.worker_seeds.dependence import Term
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding
 from torchrepro_lint.rules.worker_rng.init_seed_rule import InitSeedRule
 

@@ -1,0 +1,163 @@
+"""Listings of directories, and where their order goes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from torchrepro_lint.dotted import last_part
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.knowledge.ordering import ordering_names
+from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.order import ordered
+from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberOf, Site
+from torchrepro_lint.program.orders.order_backward import sinks_of
+from torchrepro_lint.program.orders.order_carriers import Sink
+from torchrepro_lint.program.orders.order_flow import find_sink
+from torchrepro_lint.program.orders.order_places import own_bindings
+from torchrepro_lint.program.orders.walks import sink_of_walk
+from torchrepro_lint.program.running.callers import called_name, contexts, frame_without_callers
+from torchrepro_lint.program.running.never_read import is_given_up
+from torchrepro_lint.program.word_index import any_word
+
+if TYPE_CHECKING:
+    from torchrepro_lint.program.program import Program
+
+__all__ = ["Listing", "listing_words", "listings_in", "unsorted_listings"]
+
+_TABLES: Final = ("names", "lazy", "walks")
+
+
+def listing_words() -> frozenset[str]:
+    """The last words of the names of all listings."""
+    return frozenset(last_part(name) for table in _TABLES for name in ordering_names("listings", table))
+
+
+_WORDS: Final = any_word(listing_words())
+
+
+def _path_words() -> frozenset[str]:
+    """The methods of a path that list a folder."""
+    return ordering_names("listings", "methods") | {"glob"}
+
+
+def _path_makers() -> tuple[str, ...]:
+    """How the names begin of all that modules and functions give that make paths."""
+    return tuple(f"{name}." for name in ordering_names("listings", "paths"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Listing:
+    """One listing whose order decides something.
+
+    `lazy`: an iterator; `entries`: of objects that have no order; `walks`: of one folder after the other.
+    """
+
+    name: str
+    call: tree.Call
+    facts: ModuleFacts
+    lazy: bool
+    entries: bool
+    walks: bool
+    sink: Sink
+
+    @property
+    def site(self) -> Site:
+        return Site(self.facts.path, self.call.site)
+
+
+def unsorted_listings(program: Program) -> Iterator[Listing]:
+    """The listings whose order goes, unsorted, into samples, a split or an index: file by file those that a walk along
+    the uses shows, then those that the evaluator shows.
+    """
+    walking = ordering_names("listings", "walks")
+    unseen: list[tuple[str, tree.Call, ModuleFacts]] = []
+    for path in program.asked_with(_WORDS):
+        facts = program.facts(path)
+        if facts is None:
+            continue
+        found: list[Listing] = []
+        for name, call in listings_in(program, facts):
+            sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
+            if sink is not None:
+                found.append(_deciding(name, call, facts, sink))
+            elif name not in walking:
+                unseen.append((name, call, facts))
+        yield from sorted(found, key=lambda one: one.call.site)
+    sinks = sinks_of(program, [(facts, call) for _, call, facts in unseen])
+    for name, call, facts in unseen:
+        if (sink := sinks.get(Site(facts.path, call.site))) is not None:
+            yield _deciding(name, call, facts, sink)
+
+
+def _deciding(name: str, call: tree.Call, facts: ModuleFacts, sink: Sink) -> Listing:
+    lazy, entries = name not in ordering_names("listings"), name in ordering_names("listings", "entries")
+    return Listing(name, call, facts, lazy, entries, name in ordering_names("listings", "walks"), sink)
+
+
+def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
+    """The calls in a file that list a folder, each with the name of what it calls."""
+    words = listing_words()
+    for scope in facts.walk_scopes():
+        for call, arms in scope.calls:
+            if called_name(call.func) not in words:
+                continue
+            program.ev.begin_question()
+            frame = frame_without_callers(program.ev, facts, scope)
+            name = _listing(program, facts, scope, call)
+            if not name or not program.ev.may_run(call.site, arms, frame) or is_given_up(program.ev, facts, call):
+                continue
+            # An arm that no caller comes to is none: `if recurse:` where all of them leave the default.
+            if not arms or any(program.ev.may_run(call.site, arms, one) for one in contexts(program.ev, facts, scope)):
+                yield name, call
+
+
+def _listing(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> str | None:
+    """The name of the listing function; None for a call of something else."""
+    known = frozenset[str]().union(*(ordering_names("listings", table) for table in _TABLES))
+    word = called_name(call.func)
+    values = program.ev.values(call.func, frame_without_callers(program.ev, facts, scope))
+    for value in ordered(values):
+        name = None
+        if isinstance(value, External):
+            name = canonical(value.name)
+        elif isinstance(value, MemberOf):
+            name = member_name(value)
+        if name in known:
+            return name
+        if name is not None and word in _path_words() and name.startswith(_path_makers()):
+            return f"pathlib.Path.{word}"
+    if (UNKNOWN in values or not values) and isinstance(call.func, tree.Attribute) and call.func.attr != "listdir":
+        # Most paths come from somewhere that cannot be followed; their methods have names of their own.
+        if word in ordering_names("listings", "methods"):
+            return f"pathlib.Path.{word}"
+        if word == "glob" and (_imports_pathlib(facts) or _is_path(scope, call.func.value)):
+            return "pathlib.Path.glob"
+    return None
+
+
+def _is_path(scope: Scope, node: tree.Expr) -> bool:
+    """Whether something that has `glob` is a path by how it is made: `folder / name`."""
+    bindings: Iterable[Binding] = ()
+    match node:
+        case tree.Binary(op="/"):
+            return True
+        case tree.Name(id=name):
+            owner = scope.binder(name)
+            bindings = owner.bindings[name] if owner is not None else ()
+        case tree.Attribute():
+            bindings = own_bindings(scope, node)
+    return any(isinstance(one.node, tree.Binary) and one.node.op == "/" and not one.unpack for one in bindings)
+
+
+def _imports_pathlib(facts: ModuleFacts) -> bool:
+    for bindings in facts.scope.bindings.values():
+        for binding in bindings:
+            match binding.node:
+                case tree.Import(module="pathlib") | tree.ImportFrom(module="pathlib", level=0):
+                    return True
+    return False
