@@ -110,6 +110,11 @@ def _every(test: str) -> dict[str, str]:
     return {"train.py": _HEAD + _OPTIONS + _SEED + _TRAINED.format(test=test)}
 
 
+def _counted(test: str) -> dict[str, str]:
+    trained = _TRAINED.format(test=f"if {test}:").replace("range(3)", "range(args.every)")
+    return {"train.py": _HEAD + _OPTIONS + _SEED + trained}
+
+
 def _network(test: str, other: str = "Two", part: str = "pass", seed: str = "") -> dict[str, str]:
     text = _BUILT.format(test=test, other=other, part=part, seed=seed)
     return {"train.py": _HEAD + _OPTIONS + _SEED + text}
@@ -130,6 +135,9 @@ _PROGRAMS = {
     "no seed, and no safe fix": ({"train.py": _HEAD + _SWITCH + _SIZES}, *_TOLD),
     "an evaluation that an option counts": (_every("if epoch % args.every == 0:"), *_TOLD),
     "an evaluation that a number counts": (_every("if epoch % 2 == 0:"), *_UNTOLD),
+    "an evaluation after the last epoch of an option": (_counted("epoch == args.every - 1"), *_UNTOLD),
+    "an evaluation of some epochs of an option": (_counted("epoch % 2 == 0"), *_UNTOLD),
+    "an evaluation in the epoch that an option says": (_counted("epoch == args.workers"), *_TOLD),
     "an evaluation in one process": (_every("if args.local_rank == 0:"), *_UNTOLD),
     "evaluations that an option counts": (_every("for _ in range(args.every):"), *_TOLD),
     "a network that an option chooses": (_network('args.network == "one"'), *_TOLD),

@@ -72,11 +72,42 @@ class _Options(Backward[str]):
         return None
 
     def made(self, query: Query) -> str | None:
-        """The option in what an operation makes its result of."""
-        return next((one for one in self.operands(query, _parts(query.node)) if one is not None), None)
+        """The option in what an operation makes its result of. How many turns a loop over `range(args.epochs)` has is
+        not what its counter is in one of them; and its last turn, `epoch == args.epochs - 1`, has none after it.
+        """
+        if isinstance(query.node, tree.Compare) and self._asks_for_the_last_turn(query, query.node):
+            return None
+        parts = _first_and_step(query.node) if query.access else _parts(query.node)
+        return next((one for one in self.operands(query, parts) if one is not None), None)
+
+    def _asks_for_the_last_turn(self, query: Query, compared: tree.Compare) -> bool:
+        if compared.ops not in (("==",), (">=",)):
+            return False
+        sides = (compared.left, compared.comparators[0])
+        for counter, bound in (sides, sides[::-1]):
+            if isinstance(counter, tree.Name):
+                counted = [
+                    self.ask(query.asking(()).inside(one.node))
+                    for one in query.frame.scope.bindings.get(counter.id, ())
+                    if one.kind == "element" and isinstance(one.node, tree.Call)
+                ]
+                own = self.ask(query.asking(()).inside(bound))
+                if own is not None and own in counted:
+                    return True
+        return False
 
     def passed(self, query: Query, origin: Origin, fact: str) -> str | None:
         return fact if origin.how != "returned" else None
+
+
+def _first_and_step(node: tree.Expr) -> list[tree.Expr]:
+    """What decides an element of a range beside its place: the first one, and the step."""
+    match node:
+        case tree.Call(func=func, args=(first, _, *step)) if called_name(func) == "range":
+            return [first.value, *(one.value for one in step)]
+        case tree.Call(func=func) if called_name(func) == "range":
+            return []
+    return list(_parts(node))
 
 
 def _parts(node: tree.Expr) -> Iterator[tree.Expr]:

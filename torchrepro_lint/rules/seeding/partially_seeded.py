@@ -51,6 +51,8 @@ Fix safety
     - The seed is a number, and the program is also seeded with what its user gives. That would not decide these draws.
     - Each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in range(5):
       torch.manual_seed(seed)`).
+    - A loop runs the function that seeds: what its turns draw outside of it, such as the settings of a search, would
+      be the same in each.
     - Torch is imported only below, in a later cell of a notebook.
     - Only CUDA is seeded, in an arm of an `if` that asks for it, and no line above that can have the same seed.
     - A cell of a notebook that trains nothing seeds, and only other cells draw from the rest.
@@ -122,6 +124,7 @@ from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
@@ -180,6 +183,7 @@ class PartiallySeeded(Rule):
                 or _is_shown_in_another_cell(program, found)
                 or _is_of_an_object(program, found)
                 or _is_of_an_imported_file(program, found)
+                or _is_in_a_loop(program, found.block)
                 or evaluates
             ):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
@@ -274,6 +278,12 @@ def _is_shown_in_another_cell(program: Program, found: PartialSeeding) -> bool:
         return False
     calls = (call for scope in block.frame.facts.walk_scopes() for call, _ in scope.calls)
     return not any(is_step(call) or called_name(call.func) in training_steps() for call in calls)
+
+
+def _is_in_a_loop(program: Program, block: Evidence) -> bool:
+    """Whether a loop runs the seeding call again and again: what else its turns draw would begin anew in each."""
+    ways = ways_of(program, block)
+    return any(branch in one.scope.loops for way in ways for one in way for branch, _ in one.path)
 
 
 def _is_of_an_object(program: Program, found: PartialSeeding) -> bool:
