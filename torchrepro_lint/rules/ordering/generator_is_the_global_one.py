@@ -46,7 +46,9 @@ Not reported
     for each of them: reported in the `strict` profile only.
 
     A draw that names `torch.default_generator`, which it would take without a name as well (`torch.rand(3,
-    generator=torch.default_generator)`): often it is the one of two arms in which no seed is wanted.
+    generator=torch.default_generator)`): often it is the one of two arms in which no seed is wanted. A split or a
+    sampler that names it in a program that seeds torch repeats: reported in the `strict` profile only, as without the
+    name (TRL202).
 
     A parameter that defaults to the global generator, as in torch's own functions: the callers of the function decide.
 
@@ -68,6 +70,8 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import surely_before
 from torchrepro_lint.rules.base import Rule
 
+_NAMED = "the program seeds torch, and would take this generator without a name, too"
+
 
 class GeneratorIsTheGlobalOne(Rule):
     code = "TRL204"
@@ -88,13 +92,19 @@ class GeneratorIsTheGlobalOne(Rule):
                 trace,
                 fix=fix,
                 declined=declined,
-                seldom_matters=only_evaluates(program, one.made),
+                seldom_matters=only_evaluates(program, one.made) or (_repeats(program, one) and _NAMED),
             )
 
 
 def _message(one: GlobalGenerator) -> str:
     what = "`torch.manual_seed()` returns" if one.by_seeding else "`torch.default_generator` is"
     return f"{what} torch's global generator: passed as `generator`, it is changed by every other random draw"
+
+
+def _repeats(program: Program, one: GlobalGenerator) -> bool:
+    """Whether the generator is named that would be taken without a name as well, in a program that seeds torch."""
+    seeds = (seed for seed in program.evidence_in_programs_of(one.frame) if seed.effect == "seed")
+    return not one.by_seeding and any("torch" in seed.seeds for seed in seeds)
 
 
 def _is_seeded_elsewhere(program: Program, one: GlobalGenerator) -> bool:
