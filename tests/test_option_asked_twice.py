@@ -105,12 +105,12 @@ _CASES: dict[str, tuple[dict[str, str], dict[str, str]]] = {
     "TRL504": (
         {
             "above": "if args.mode in ['wild', 'loud']: help(args.mode); seed()",
-            "helper": "def help(mode):\n    if mode == 'tame': print(torch.rand(2))",
+            "helper": "def help(mode):\n    if mode == 'tame': print(random.random())",
             "call": "pass",
         },
         {
             "above": "if args.mode in ['wild', 'loud']: help(args.mode); seed()",
-            "helper": "def help(mode):\n    if mode == 'wild': print(torch.rand(2))",
+            "helper": "def help(mode):\n    if mode == 'wild': print(random.random())",
             "call": "pass",
         },
     ),

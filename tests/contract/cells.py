@@ -40,8 +40,8 @@ class Fixed:
     held: Held | None = None
 
 
-#: Shapes whose loader no fix can give a generator, which the strict profile alone reports.
-_ALSO = {"factory_called_per_epoch": ("TRL201",)}
+#: What the strict profile alone reports where torch is seeded and no option moves the order: the contract is about it, too.
+_ALSO = ("TRL201",)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def evaluate(shape: Shape, rule: str, folder: Path, runner: Runner) -> Cell:
 def also_asked(shape: Shape, rule: str) -> tuple[str, ...]:
     """The rules of which the findings of the strict profile are asked for in a cell."""
     own = (rule,) if FAULTS[rule].get("profile") == "strict" else ()
-    return (*_ALSO.get(shape.name, ()), *own)
+    return (*(_ALSO if shape.seed else ()), *own)
 
 
 def _held(shape: Shape, rule: str, outputs: Sequence[str]) -> Held:
