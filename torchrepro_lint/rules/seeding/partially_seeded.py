@@ -51,8 +51,8 @@ Fix safety
     - The seed is a number, and the program is also seeded with what its user gives. That would not decide these draws.
     - Each turn of a loop sets the same seed, and these draws are what its turns differ in (`for repeat in range(5):
       torch.manual_seed(seed)`).
-    - A loop runs the function that seeds: what its turns draw outside of it, such as the settings of a search, would
-      be the same in each.
+    - A loop runs the function that seeds, with a seed that what each turn gets holds (`trial.seed`): what its turns
+      draw outside of it, such as the settings of a search, may become the same in each.
     - Torch is imported only below, in a later cell of a notebook.
     - Only CUDA is seeded, in an arm of an `if` that asks for it, and no line above that can have the same seed.
     - A cell of a notebook that trains nothing seeds, and only other cells draw from the rest.
@@ -281,9 +281,13 @@ def _is_shown_in_another_cell(program: Program, found: PartialSeeding) -> bool:
 
 
 def _is_in_a_loop(program: Program, block: Evidence) -> bool:
-    """Whether a loop runs the seeding call again and again: what else its turns draw would begin anew in each."""
-    ways = ways_of(program, block)
-    return any(branch in one.scope.loops for way in ways for one in way for branch, _ in one.path)
+    """Whether a loop runs the seeding call again and again with a seed that what each turn gets holds, `trial.seed`: it
+    may be the same in each, and what else they draw would begin anew.
+    """
+    is_held = isinstance(block.value, (tree.Attribute, tree.Subscript))
+    return is_held and any(
+        branch in one.scope.loops for way in ways_of(program, block) for one in way for branch, _ in one.path
+    )
 
 
 def _is_of_an_object(program: Program, found: PartialSeeding) -> bool:
