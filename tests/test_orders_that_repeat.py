@@ -186,7 +186,7 @@ def test_an_order_that_repeats_is_no_half_of_a_mend(write) -> None:
 def test_the_finding_says_what_moves_the_order(write) -> None:
     report = check([write({"torchrepro-lint.toml": "", **_every("if epoch % args.every == 0:")})])
     (found,) = (one for one in report.findings if one.code == "TRL201")
-    assert found.message.endswith("hangs on `args.every`")
+    assert found.message.endswith("depends on `args.every`")
     assert [step.note for step in found.trace] == [
         "`args.every` decides whether this runs", "each pass over a loader draws a seed",
     ]  # fmt: skip

@@ -31,7 +31,7 @@ class LoaderRule(Rule):
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
         """What is wrong there. `loaders` is the same call as seen from each of its callers."""
 
-    def cause_of(self, loader: Loader, finding: Finding) -> Hashable:
+    def cause_of(self, program: Program, loader: Loader, finding: Finding) -> Hashable:
         """What causes a finding at a place where a loader is made, if it causes others that need not be read as well;
         None where each is one to act on.
         """
@@ -50,7 +50,7 @@ class LoaderRule(Rule):
                 because = "only code that nothing runs reads this loader"
                 finding = replace(finding, left_to_strict=(), strict_because=because)
             if finding is not None:
-                yield self.cause_of(first, finding), finding
+                yield self.cause_of(program, first, finding), finding
 
 
 def safe_for_old_torch_alone(program: Program, fix: Fix) -> Fix:

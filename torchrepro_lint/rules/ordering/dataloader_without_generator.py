@@ -187,7 +187,6 @@ from torchrepro_lint.rules.loader_rule import LoaderRule
 from torchrepro_lint.source.cells import is_notebook
 
 _MAKES: Final = "Generator()\n"
-_HANGS: Final = "what it has drawn before hangs on"
 
 
 _NOT_READ = "nothing reads the loader"
@@ -198,22 +197,20 @@ class DataLoaderWithoutGenerator(LoaderRule):
     code = "TRL201"
     name = "dataloader-without-generator"
     summary = "DataLoader takes its order or its workers' seeds from torch's global RNG: no generator is passed"
-    seldom = (
-        "it is of an evaluation, torch is seeded before each pass, a generator would need a newer torch "
-        "or a rewrite, or nothing is trained with it"
-    )
     severity = Severity.WARNING
     is_about_control = True
     is_strict_in_tests = True
     is_of_the_caller = True
 
-    def cause_of(self, loader: Loader, finding: Finding) -> Hashable:
+    def cause_of(self, program: Program, loader: Loader, finding: Finding) -> Hashable:
         """The function, where one generator serves several loaders: those that a fix gives the same one, as in several
         arms of an `if`; and where an option moves the order of several.
         """
         made = next((edit for edit in finding.fix.edits if _MAKES in edit.content), None) if finding.fix else None
-        if _HANGS in finding.message:
-            made = None
+        if finding.left_to_strict is not None:
+            return None  # it is read by itself, if at all
+        if finding.repeats == "unless chosen" or (finding.repeats is None and may_be_seeded(program, loader)):
+            made = None  # an option moves it
         elif made is None:
             return None
         return loader.facts.path, id(loader.scope), made
@@ -290,7 +287,7 @@ def _message(loader: Loader, draw: Effect | None, moved: Moved | None, *, surely
     lack = lacking(loader.call, Parameter("generator"))
     if moved is not None:
         order = "draws the order" if draw is None else "seeds the workers"
-        return f"{lack}: torch's global RNG {order}, and {_HANGS} {moved.by}"
+        return f"{lack}: torch's global RNG {order}, and what it has drawn before depends on {moved.by}"
     if draw is not None and is_seeded:
         return f"{lack}: once `worker_init_fn` follows torch's seed, torch's global RNG decides `{draw.event.name}`"
     if draw is not None:
