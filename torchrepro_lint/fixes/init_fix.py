@@ -24,10 +24,9 @@ from torchrepro_lint.fixes.init_parameter import plan_parameter
 from torchrepro_lint.fixes.loader_fix import may_share_worker_seeds
 from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
 from torchrepro_lint.program.evaluation.values import Site
-from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.intent_at import is_in_a_loop
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.running.callers import visible_calls
-from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.worker_seeds.dependence import Term
 from torchrepro_lint.program.worker_seeds.worker_init import InitRun
 from torchrepro_lint.program.workers.init_faults import Fault, FaultySeeding, fault_of
@@ -62,15 +61,10 @@ def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
 
 def _sets_numpy_in_a_loop(program: Program, loader: Loader, found: FaultySeeding) -> bool:
     """Whether a program of a loader seeds NumPy in the main process again and again: `np.random.seed(seed + epoch)`."""
-    loops = (
-        parents_of(program.ev, waypoint.facts).loops.get(branch) is not None and arm == "body"
+    return any(
+        one.effect == "seed" and "numpy" in one.seeds and one.site != found.seeding.site and is_in_a_loop(program, one)
         for one in program.evidence_in_programs_of(loader.frame)
-        if one.effect == "seed" and "numpy" in one.seeds and one.site != found.seeding.site
-        for way in ways_of(program, one)
-        for waypoint in way
-        for branch, arm in waypoint.path
     )
-    return any(loops)
 
 
 def _reseeded(program: Program, found: FaultySeeding) -> Planned:

@@ -46,6 +46,7 @@ __all__ = [
     "not_heeded",
     "programs_of_ways",
     "seedings_at",
+    "is_in_a_loop",
     "ways_of",
 ]
 
@@ -61,6 +62,16 @@ def ways_of(program: Program, one: Evidence) -> tuple[Way, ...]:
         ("ways", one.site),
         lambda: ways(program.ev, frame.facts, frame.scope, site),
         (own_way(frame.facts, frame.scope, site),),
+    )
+
+
+def is_in_a_loop(program: Program, one: Evidence) -> bool:
+    """Whether a loop runs a seed or switch again and again, around it or around a call that leads to it."""
+    return any(
+        branch in waypoint.scope.loops
+        for way in ways_of(program, one)
+        for waypoint in way
+        for branch, _ in waypoint.path
     )
 
 

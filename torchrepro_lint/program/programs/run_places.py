@@ -15,7 +15,7 @@ from torchrepro_lint.program.running.ways import Way, runs_as_script, ways
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["comes_by", "loaders_of", "may_come_by"]
+__all__ = ["comes_by", "loaders_of", "may_come_by", "ways_to"]
 
 
 def comes_by(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> bool:
@@ -32,13 +32,16 @@ def may_come_by(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scop
 def _ways_from(program: Program, run: EntryRun, facts: ModuleFacts, scope: Scope, site: int) -> list[Way]:
     if run.entry.path not in program.imports.above(facts.path):
         return []
-    # Many programs reach one place, which is where it is for each of them.
-    found = program.once(("ways to", facts.path, site), lambda: ways(program.ev, facts, scope, site))
     return [
         way
-        for way in found
+        for way in ways_to(program, facts, scope, site)
         if way[-1].facts.path == run.entry.path or (way[-1].facts.path in run.files and not runs_as_script(way))
     ]
+
+
+def ways_to(program: Program, facts: ModuleFacts, scope: Scope, site: int) -> tuple[Way, ...]:
+    """The ways to a place, found once: many programs reach one place, which is where it is for each of them."""
+    return program.once(("ways to", facts.path, site), lambda: ways(program.ev, facts, scope, site))
 
 
 def loaders_of(program: Program, run: EntryRun, *, with_workers: bool) -> Iterator[Loader]:

@@ -33,9 +33,10 @@ _CONVERTS: Final = frozenset(
 
 
 def option_in(ev: Evaluator, node: tree.Expr, frame: Frame) -> str | None:
-    """An option on which the value of an expression hangs, as it is written; none that gives the rank of a process.
+    """An option on which the value of an expression depends, as it is written; none that gives the rank of a process.
 
-    What a function of the project computes, and what another call gives, is not followed: a score hangs on all options.
+    What a function of the project computes, and what another call gives, is not followed: a score depends on all of
+    them.
     """
     return _Options(ev).of(node, frame)
 

@@ -1,4 +1,4 @@
-"""What moves torch's global generator between the seed and the passes over a loader, and hangs on an option.
+"""What moves torch's global generator between the seed and the passes over a loader, where an option decides it.
 
     torch.manual_seed(args.seed)
     for epoch in range(args.epochs):
@@ -30,7 +30,7 @@ from torchrepro_lint.program.programs.entry_path import EntryRun, Step, entry_ru
 from torchrepro_lint.program.programs.epoch_loops import Iteration, passes_over
 from torchrepro_lint.program.programs.first_weights import brings_weights
 from torchrepro_lint.program.programs.idle_draws import is_idle
-from torchrepro_lint.program.programs.run_places import comes_by
+from torchrepro_lint.program.programs.run_places import comes_by, ways_to
 from torchrepro_lint.program.programs.turns import Turns, turns_of
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
@@ -39,7 +39,7 @@ from torchrepro_lint.program.running.epochs import is_range, says_epochs
 from torchrepro_lint.program.running.guards import Guard, Place, guards, left_before
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event, Link
-from torchrepro_lint.program.running.ways import Way, Waypoint, never_together, ways
+from torchrepro_lint.program.running.ways import Way, Waypoint, never_together
 from torchrepro_lint.program.seeds.deciding_options import option_in
 from torchrepro_lint.program.seeds.seeding import has_generator
 from torchrepro_lint.program.seeds.torch_seeds import seedings_around, seeds_what_follows
@@ -88,8 +88,7 @@ def _moved_by(program: Program, loader: Loader) -> Moved | None:
 
 
 def _ways_to(program: Program, at: Iteration) -> tuple[Way, ...]:
-    site = at.node.site
-    return program.once(("ways to", at.facts.path, site), lambda: ways(program.ev, at.facts, at.scope, site))
+    return ways_to(program, at.facts, at.scope, at.node.site)
 
 
 # --- draws ----------------------------------------------------------------------------------------------------------
@@ -322,10 +321,7 @@ def _met(way: Way, other: Way) -> _Met | None:
 
 def _is_of_another_loader(program: Program, loader: Loader, met: _Met) -> bool:
     """Whether the next turn of the loop goes through a loader of its own, as for data that grow from turn to turn."""
-    made = program.once(
-        ("ways to", loader.facts.path, loader.call.site),
-        lambda: ways(program.ev, loader.facts, loader.scope, loader.call.site),
-    )
+    made = ways_to(program, loader.facts, loader.scope, loader.call.site)
     return any((one.scope, branch) in met.loops for way in made for one in way for branch, _ in one.path)
 
 

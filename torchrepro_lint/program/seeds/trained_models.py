@@ -59,10 +59,12 @@ def _trained(program: Program, run: EntryRun) -> frozenset[Site]:
 def _found(program: Program, run: EntryRun) -> Iterator[Site]:
     for path in program.imports.ordered(run.files):
         facts = program.facts(path)
-        for scope in facts.walk_scopes() if facts is not None else ():
+        if facts is None:
+            continue
+        for scope in facts.walk_scopes():
             for call, _ in scope.calls:
-                given = list(_given(program, facts, scope, call)) if facts is not None else []
-                if given and facts is not None:
+                given = list(_given(program, facts, scope, call))
+                if given:
                     yield from _made(program, facts, scope, given)
 
 

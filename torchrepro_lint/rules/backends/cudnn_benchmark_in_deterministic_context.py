@@ -131,7 +131,6 @@ class CudnnBenchmarkInDeterministicContext(Rule):
     code = "TRL301"
     name = "cudnn-benchmark-in-deterministic-context"
     summary = "cuDNN's benchmark mode is on in a program that asks for determinism"
-    seldom = "the program only evaluates, seeds one generator alone, or is not seen to train a convolution"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:

@@ -123,10 +123,6 @@ class SplitOrSamplerWithoutGenerator(Rule):
     code = "TRL202"
     name = "split-or-sampler-without-generator"
     summary = "random split or sampler that draws from torch's global RNG: no generator is passed"
-    seldom = (
-        "it is of an evaluation, is drawn again, needs a newer torch or a rewrite, or TRL502 says that "
-        "the program does not seed torch"
-    )
     severity = Severity.WARNING
     is_about_control = True
     is_of_the_caller = True

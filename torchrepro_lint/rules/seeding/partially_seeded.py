@@ -124,7 +124,7 @@ from torchrepro_lint.fixes.partial_fix import seed_beside_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.intent.intent import Evidence
-from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.intent_at import is_in_a_loop
 from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
@@ -161,7 +161,6 @@ class PartiallySeeded(Rule):
     code = "TRL502"
     name = "partially-seeded"
     summary = "the program seeds some of random, NumPy and torch, and draws from one that it does not seed"
-    seldom = "the program evaluates, tries something out, or is a module that others run"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:
@@ -183,7 +182,7 @@ class PartiallySeeded(Rule):
                 or _is_shown_in_another_cell(program, found)
                 or _is_of_an_object(program, found)
                 or _is_of_an_imported_file(program, found)
-                or _is_in_a_loop(program, found.block)
+                or _is_held_in_a_loop(program, found.block)
                 or evaluates
             ):
                 fix = replace(fix, applicability=Applicability.UNSAFE)
@@ -280,14 +279,11 @@ def _is_shown_in_another_cell(program: Program, found: PartialSeeding) -> bool:
     return not any(is_step(call) or called_name(call.func) in training_steps() for call in calls)
 
 
-def _is_in_a_loop(program: Program, block: Evidence) -> bool:
+def _is_held_in_a_loop(program: Program, block: Evidence) -> bool:
     """Whether a loop runs the seeding call again and again with a seed that what each turn gets holds, `trial.seed`: it
     may be the same in each, and what else they draw would begin anew.
     """
-    is_held = isinstance(block.value, (tree.Attribute, tree.Subscript))
-    return is_held and any(
-        branch in one.scope.loops for way in ways_of(program, block) for one in way for branch, _ in one.path
-    )
+    return isinstance(block.value, (tree.Attribute, tree.Subscript)) and is_in_a_loop(program, block)
 
 
 def _is_of_an_object(program: Program, found: PartialSeeding) -> bool:

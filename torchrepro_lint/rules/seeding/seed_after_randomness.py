@@ -108,7 +108,6 @@ class SeedAfterRandomness(Rule):
     code = "TRL504"
     name = "seed-after-randomness"
     summary = "a model is built, or a number drawn, before the first call that seeds"
-    seldom = "the program is not seen to train what is made before the seed, or it runs on another path than the seed"
     is_about_control = True
 
     def check(self, program: Program) -> Iterator[Finding]:

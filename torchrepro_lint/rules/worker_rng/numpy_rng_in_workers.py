@@ -157,7 +157,6 @@ class NumpyRngInWorkers(LoaderRule):
     code = "TRL101"
     name = "numpy-rng-in-workers"
     summary = "DataLoader workers draw from NumPy's global RNG, and no worker_init_fn seeds it"
-    seldom = "it is of an evaluation, or nothing says for which torch the program is written"
     is_strict_in_tests = True
 
     def of_site(self, program: Program, loaders: Sequence[Loader]) -> Finding | None:
