@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from torchrepro_lint.facts.module import ModuleFacts
     from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
 __all__ = ["is_only_measured", "is_trained_with"]
@@ -268,48 +269,68 @@ def _may_step(call: tree.Call, training: Set[str]) -> bool:
 
 def _functions(program: Program, path: Path) -> Mapping[str, Sequence[Scope]]:
     """The functions that a program defines, by their names."""
+    files = program.imports.together(path)
 
     def find() -> Mapping[str, Sequence[Scope]]:
         found: dict[str, list[Scope]] = {}
-        for scope in _scopes(program, path):
-            if _is_function(scope):
-                found.setdefault(scope.name, []).append(scope)
+        for facts in _facts(program, files):
+            for scope in facts.walk_scopes():
+                if _is_function(scope):
+                    found.setdefault(scope.name, []).append(scope)
         return found
 
-    return program.once(("functions by name", path), find)
+    return program.once(("functions by name", files), find)
 
 
 def _training_functions(program: Program, path: Path) -> frozenset[str]:
     """The names of the functions and methods of a program that take a step, or call what has the name of such a one."""
-    return program.once(("training functions", path), lambda: _find_training_functions(program, path))
+    files = program.imports.together(path)
+    return program.once(("training functions", files), lambda: _find_training_functions(program, files))
 
 
-def _find_training_functions(program: Program, path: Path) -> frozenset[str]:
-    scopes = [scope for scope in _scopes(program, path) if _is_function(scope)]
+def _find_training_functions(program: Program, files: frozenset[Path]) -> frozenset[str]:
     found: set[str] = set()
-    callers: dict[str, set[str]] = {}
-    for scope in scopes:
-        if any(_may_step(call, frozenset()) for call, _ in scope.calls):
-            found.add(scope.name)
-        for call, _ in scope.calls:
-            name = called_name(call.func)
-            if name is not None:
-                callers.setdefault(name, set()).add(scope.name)
+    tables: list[Mapping[str, Set[str]]] = []
+    for facts in _facts(program, files):
+        steps, callers = _steps_and_callers(program.ev, facts)
+        found |= steps
+        tables.append(callers)
     waiting = list(found)
     while waiting:
-        for caller in callers.get(waiting.pop(), ()):
-            if caller not in found:
-                found.add(caller)
-                waiting.append(caller)
+        called = waiting.pop()
+        for callers in tables:
+            new = callers.get(called, frozenset()) - found
+            found |= new
+            waiting.extend(new)
     return frozenset(found)
+
+
+def _steps_and_callers(ev: Evaluator, facts: ModuleFacts) -> tuple[Set[str], Mapping[str, Set[str]]]:
+    """The names of the functions of a file that take a step themselves, and for each name those of the functions of the
+    file that call what has it.
+    """
+
+    def find() -> tuple[Set[str], Mapping[str, Set[str]]]:
+        steps: set[str] = set()
+        callers: dict[str, set[str]] = {}
+        for scope in filter(_is_function, facts.walk_scopes()):
+            for call, _ in scope.calls:
+                if scope.name not in steps and _may_step(call, frozenset()):
+                    steps.add(scope.name)
+                name = called_name(call.func)
+                if name is not None:
+                    callers.setdefault(name, set()).add(scope.name)
+        return steps, callers
+
+    return ev.of_text(("steps and callers", id(facts)), find)
 
 
 def _is_function(scope: Scope) -> bool:
     return isinstance(scope.node, tree.FunctionDef)
 
 
-def _scopes(program: Program, path: Path) -> Iterator[Scope]:
-    for one in program.imports.ordered(program.imports.together(path)):
+def _facts(program: Program, files: frozenset[Path]) -> Iterator[ModuleFacts]:
+    for one in program.imports.ordered(files):
         facts = program.facts(one)
         if facts is not None:
-            yield from facts.walk_scopes()
+            yield facts
