@@ -173,3 +173,71 @@ def test_a_folder_that_was_put_aside(folder: str, project: dict[str, str], write
 
 def test_a_folder_as_an_archive_unpacks_to(write) -> None:
     assert _is_fixed(write({"ours-main/run.py": LISTS}))
+
+
+NETWORK = "import torch\n\n\ndef network():\n    return torch.nn.Linear(3, 1)\n"
+THEIR_LOADER = LOADER + TRAIN
+IN_USE = {
+    "main.py": "from them.network import network\n\nprint(network())\n",
+    "them/network.py": NETWORK,
+    "them/train.py": "from network import network\n" + THEIR_LOADER,
+}
+WHOLE = "# Them\n\nThis repository contains the code of the paper.\n"
+
+PARTLY_USED = {
+    "its README speaks of a repository": {"them/README.md": WHOLE},
+    "it has requirements": {"them/README.md": "# Them\n", "them/requirements.txt": "torch\n"},
+    "it has another licence": {"them/README.md": "# Them\n", "them/LICENSE": "Theirs\n", "LICENSE": "Ours\n"},
+    "it lies in the package that uses it": {
+        "them/network.py": "",
+        "main.py": "from ours.use import use\n\nprint(use())\n",
+        "ours/__init__.py": "",
+        "ours/use.py": "from .graphs.network import network\n\n\ndef use():\n    return network()\n",
+        "ours/graphs/__init__.py": "",
+        "ours/graphs/network.py": NETWORK,
+        "ours/graphs/train.py": "from .network import network\n" + THEIR_LOADER,
+        "ours/graphs/README.md": WHOLE,
+        "them/train.py": "",
+    },
+}
+
+
+@pytest.mark.parametrize("name", PARTLY_USED)
+def test_the_programs_of_a_project_that_is_used_in_part_are_of_the_strict_profile(tmp_path: Path, name: str) -> None:
+    assert _codes(tmp_path, IN_USE | PARTLY_USED[name]) == ([], ["TRL101"])
+
+
+OF_THE_PROJECT = {
+    "a folder with a README": {"them/README.md": "# Training\n\nRun `python train.py`.\n"},
+    "nothing of it is used": {"them/README.md": WHOLE, "main.py": OWN},
+    "it uses the project": {
+        "them/README.md": WHOLE,
+        "them/network.py": "from ours import layer\n" + NETWORK,
+        "ours.py": "def layer():\n    return 0\n",
+    },
+    "a README names its program": {"them/README.md": WHOLE, "README.md": "```\npython them/train.py\n```\n"},
+    "a script goes there": {"them/README.md": WHOLE, "run.sh": "cd them\npython train.py\n"},
+    "a program starts it": {
+        "them/README.md": WHOLE,
+        "start.py": "import subprocess\n\nsubprocess.run(['python', 'them/train.py'])\n",
+    },
+    "two projects of equal standing": {
+        "them/README.md": WHOLE,
+        "main.py": "",
+        "other/README.md": WHOLE,
+        "other/main.py": IN_USE["main.py"],
+    },
+    "the project has no other program": {
+        "them/README.md": WHOLE,
+        "main.py": "from them.network import network\n\n\ndef make():\n    return network()\n",
+    },
+    "what it defines is run by the project": {
+        "them/README.md": WHOLE,
+        "main.py": "from them.network import network\nfrom them.train import load\n\nprint(network(), list(load()))\n",
+    },
+}
+
+
+@pytest.mark.parametrize("name", OF_THE_PROJECT)
+def test_a_folder_that_is_no_copy_or_is_run(tmp_path: Path, name: str) -> None:
+    assert _codes(tmp_path, IN_USE | OF_THE_PROJECT[name]) == (["TRL101"], ["TRL101"])

@@ -18,6 +18,7 @@ OTHER_TEXTS = {
     "program/evaluation/rebinding.py": "the syntax of Python",
     "program/files_of_tests.py": "the names of files that pytest collects",
     "program/programs/for_others.py": "folders, releases and metadata of packages",
+    "program/programs/used_copies.py": "what READMEs and scripts say of a folder",
     "program/imports.py": "the syntax of Python",
     "program/modules.py": "lists of top-level packages",
     "program/ops/fresh_memory.py": "names of torch",

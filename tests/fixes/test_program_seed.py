@@ -99,6 +99,10 @@ def test_a_number_that_seeds_something_else_is_not_the_programs_seed(tmp_path: P
         pytest.param({"lib/__init__.py": "", "lib/data.py": GENERATOR, "pyproject.toml": BUILT}, True, id="built"),
         pytest.param({"lib/__init__.py": "", "lib/data.py": GENERATOR, "setup.py": "setup(name='a')"}, True, id="setup"),
         pytest.param({"src/lib/data.py": GENERATOR, "pyproject.toml": BUILT}, True, id="src without __init__"),
+        pytest.param(
+            {"src/data.py": GENERATOR, "main.py": "import src.data", "pyproject.toml": BUILT},
+            False, id="an application that imports src",
+        ),
         pytest.param({"scripts/data.py": GENERATOR, "pyproject.toml": BUILT}, False, id="a script beside a package"),
         pytest.param({"third_party/lib/data.py": GENERATOR}, True, id="copied"),
         pytest.param({"external/data.py": GENERATOR}, True, id="copied from outside"),

@@ -143,3 +143,35 @@ def test_what_nothing_mentions_is_left_over_beside_what_is_used(tmp_path: Path, 
 def test_what_a_configuration_names_is_not_left_over(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text("_target_: nets.Net\n", encoding="utf-8")
     assert not _is_left_over(_program(tmp_path, "from nets import Other\nOther()"), "Net")
+
+
+_LISTS = """
+    import os
+
+    def listed(folder):
+        return os.listdir(folder)
+"""
+_DATA = """
+    from lists import listed
+
+    class Images:
+        pass
+
+    class Others:
+        def __init__(self):
+            self.names = listed("images")
+"""
+
+
+@pytest.mark.parametrize(
+    ("target", "is_left"), [("data.Images", True), ("data.Others", False), ("lists.listed", False), ("nets.Net", False)]
+)
+def test_what_only_a_class_uses_that_no_configuration_names_beside_others(
+    tmp_path: Path, target: str, is_left: bool
+) -> None:
+    """The function and the class are left over together; a configuration that names the one or the other uses both."""
+    (tmp_path / "data.yaml").write_text(f"_target_: {target}\n", encoding="utf-8")
+    program = _program(tmp_path, "import hydra\nhydra.utils.instantiate({})", data=_DATA, lists=_LISTS)
+    facts = program.facts(tmp_path / "lists.py")
+    assert facts is not None
+    assert is_left_over(program, facts, facts.scope.children[0]) is is_left

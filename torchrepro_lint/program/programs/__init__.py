@@ -4,6 +4,7 @@ The path of a run:
 entry_path.py         what it draws and seeds, in order; run_places.py: which places and loaders it reaches
 other_commands.py     whether two things are done in different runs: by two commands, for one
 for_others.py         code that is written for programs of others
+used_copies.py        projects of others of which a project uses a part
 
 How often:
 frequency.py          how often a place runs in one training; turns.py: what the turns of a loop are

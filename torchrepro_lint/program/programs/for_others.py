@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.copied_libraries import copied_libraries
+from torchrepro_lint.program.programs.used_copies import is_of_a_used_copy
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 from torchrepro_lint.source.requirements import ENVIRONMENTS, READMES
@@ -91,6 +92,7 @@ _FIRST_LINES: Final = 30
 _INSTALLED: Final = ("setup.py", "pyproject.toml", "requirements*.txt", *ENVIRONMENTS)
 _LICENCES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
+_IMPORTS_SRC: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+src\b", re.MULTILINE)
 _SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
 
 
@@ -268,9 +270,10 @@ def _definitions(program: Program, path: Path) -> frozenset[str]:
 
 def is_from_elsewhere(program: Program, path: Path, *, by_licence: bool = True) -> bool:
     """Whether a file is copied, or lies in another project that was downloaded into this one: a folder as the archive
-    of a repository unpacks to, beside which this project has files of its own.
+    of a repository unpacks to, beside which this project has files of its own, or a project of which this one uses some
+    functions and none of the programs.
     """
-    if is_copied(program, path, by_licence=by_licence):
+    if is_copied(program, path, by_licence=by_licence) or is_of_a_used_copy(program, path):
         return True
     if not path.is_relative_to(program.root):
         return False
@@ -403,9 +406,13 @@ def _names(root: Path) -> frozenset[str]:
 
 
 def _is_distributed(program: Program, path: Path) -> bool:
-    """Whether a file is a module of a package at the root of the project, or in `src`, and the project is built."""
+    """Whether a file is a module of a package at the root of the project, or in `src`, and the project is built. Not so
+    in an application whose code imports `src` itself, as nobody installs a package by that name.
+    """
     folders = path.relative_to(program.root).parts[:-1]
     in_src = folders[:1] == ("src",)
+    if in_src and program.project.matching(_IMPORTS_SRC):
+        return False
     top = folders[in_src : in_src + 1]
     if not top or not program.once("is built", lambda: _is_built(program.root)):
         return False

@@ -70,21 +70,37 @@ def is_named_by(
 def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     """Whether neither code that runs nor a configuration mentions the function or class around a scope, while something
     else of that module is used, or a program in sight loads the module: it was left there. To import the name is no
-    use of it. So is a module that only defines, and that no file imports, beside programs.
+    use of it. So is a module that only defines, and that no file imports, beside programs; and what only definitions
+    mention that are left over beside others that a configuration names (`_target_: data.Images`).
     """
     users = _users_of(program, facts, _outermost(scope))
     if users is None or _is_used(program, users):
         return False
-    if is_named_by_a_configuration(program.ev, facts, _outermost(scope).name):
+    if any(_is_configured(program, path, name) for path, name in users.definitions):
         return False
     if _is_loaded_unused(program, facts):
         return True
     if not program.imports.is_imported(facts.path) and any(entry_points(program)) and _only_defines(facts):
         return True  # a module that no file imports, beside programs
+    if any(_has_configured(program, path) for path, _ in users.definitions):
+        return True
     # It is not of use itself, so that it need not be left out.
     key = ("of-use", id(facts))
     return program.ev.remembered(
         key, lambda: any(_is_of_use(program, facts, one) for one in facts.scope.children), False
+    )
+
+
+def _is_configured(program: Program, path: Path, name: str) -> bool:
+    facts = program.facts(path)
+    return facts is not None and is_named_by_a_configuration(program.ev, facts, name)
+
+
+def _has_configured(program: Program, path: Path) -> bool:
+    """Whether a configuration names something that a file defines."""
+    facts = program.facts(path)
+    return facts is not None and any(
+        is_named_by_a_configuration(program.ev, facts, one.name) for one in facts.scope.children
     )
 
 
