@@ -68,6 +68,9 @@ Not reported
       below the `yield` of a context manager.
     - Code that nothing calls.
     - A process that afterwards only starts others by `torch.multiprocessing.spawn`: they begin with torch's defaults.
+    - Processes that are started so, where the wish is of their parent, and their function raises an exception if the
+      parent calls it itself (`if args.distributed: ... else: raise NotImplementedError`): they have neither its seed
+      nor its switches, which TRL502 and TRL305 report. Reported in the `strict` profile only.
     - Programs that only evaluate or show something, and those whose code, as far as the program reaches it by name,
       never computes gradients, or builds no convolution: it stands in a class of another program, under an `if` that
       no caller satisfies, in `isinstance(layer, nn.Conv2d)`. Transformers for text and recurrent networks have none.
@@ -111,7 +114,7 @@ from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.seeds.run_seedings import is_of_a_framework
 from torchrepro_lint.program.seeds.split_seeds import is_for_a_split, is_for_the_next_draw
 from torchrepro_lint.program.switches.convolutions import may_train_convolutions
-from torchrepro_lint.program.switches.parents_alone import is_of_a_parent_alone
+from torchrepro_lint.program.switches.parents_alone import is_of_a_parent_alone, is_of_children_alone
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
 
@@ -183,14 +186,18 @@ class CudnnBenchmarkInDeterministicContext(Rule):
             severity=severity,
             fix=fix,
             declined=declined,
-            seldom_matters=_why_seldom(program, site, places, is_asked=is_asked),
+            seldom_matters=_why_seldom(program, site, places, intent, is_asked=is_asked),
         )
 
 
-def _why_seldom(program: Program, site: Site, places: tuple[Way, ...], *, is_asked: bool) -> str | bool:
+def _why_seldom(
+    program: Program, site: Site, places: tuple[Way, ...], intent: list[Evidence], *, is_asked: bool
+) -> str | bool:
     """Why nobody would act on the finding; False where somebody would."""
+    shown = (ways_of(program, one) for one in intent)
     return (
         (not is_asked and "the program seeds, and does not ask for determinism")
+        or (is_of_children_alone(program, places, shown) and "it runs in processes that have no seed of the program")
         or (only_evaluates(program, site) and "the program only evaluates")
         or (not may_train_convolutions(program, places) and "the program is not seen to train a convolution")
     )
