@@ -119,9 +119,13 @@ class Rule(ABC):
         """Whether the profile reports what the rule finds at a site, as far as the site decides that: the fix of what
         it does not report need not be planned, which takes longer than finding it.
         """
-        if program.strict or program.is_chosen(self.code, self.name):
-            return True
-        return self._left_to_strict(program, site, about_control) is None
+        return self.is_asked_for(program) or self._left_to_strict(program, site, about_control) is None
+
+    def is_asked_for(self, program: Program) -> bool:
+        """Whether all that the rule finds is reported: the profile is the strict one, or the rule is selected by its
+        code or name.
+        """
+        return program.strict or program.is_chosen(self.code, self.name)
 
     def passes_over(self, program: Program, path: Path) -> bool:
         """Whether nobody is told what the rule, one that `is_strict_in_tests`, finds in a file: a test, where the
@@ -131,7 +135,7 @@ class Rule(ABC):
         return (
             self.is_strict_in_tests
             and program.is_test(path)
-            and not (program.strict or program.is_chosen(self.code, self.name))
+            and not self.is_asked_for(program)
             and not program.project.holds(path, NOQA_OF_OURS)
         )
 

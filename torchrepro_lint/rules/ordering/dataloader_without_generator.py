@@ -241,38 +241,52 @@ class DataLoaderWithoutGenerator(LoaderRule):
             trace = [*draw.event.chain, Link(draw.event.site, f"draws: {draw.event.name}")] if draw is not None else []
             proves = any(program.is_asked(link.site.path) for link in trace)
             is_seeded = draw is not None and is_seeded_by_init(program, loader, draw)
-            is_told = self.is_told(program, loader.site)
+            seldom = _seldom_matters(program, loader, is_unknown=is_open and draw is None)
+            is_said = not seldom and is_said_of_the_program(program, loader.frame, loader.call, "torch")
+            may_repeat = not seldom and (is_said or may_be_seeded(program, loader))
+            moved = moved_by(program, loader) if may_repeat and not is_said else None
+            repeats = _repeats(moved) if may_repeat else None
+            is_left = bool(seldom) or repeats == "always"
             fix, declined = None, None
-            if is_told or is_seeded:
+            # Of what is left to the strict profile nobody reads the fix, which takes longer to plan than all else.
+            if is_seeded or (self.is_told(program, loader.site) and (self.is_asked_for(program) or not is_left)):
                 fix, declined = loader_fix(program, loader, init=False, generator=True, anywhere=proves)
             if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 are about the init function
                 continue
+            if declined is not None and not is_left:
+                seldom = _seldom_since_declined(program, loader)
+                repeats = None if seldom else repeats
             surely = any(surely_shuffles(program, one) for one in loaders)
-            # Nobody rewrites a training for an order that repeats as long as nothing else draws.
-            at = program, loader.facts, loader.scope, loader.call
-            is_declined = is_told and declined is not None
-            seldom = (
-                (is_declined and is_of_its_package(program, loader.facts.path) and _OF_OTHERS)
-                or (is_declined and needs_a_rewrite(*at, GENERATOR_SINCE) and "a generator would need a newer torch")
-                or (is_of_an_evaluation(program, loader) and "it is of an evaluation")
-                or (only_evaluates(program, loader.site) and "the program only evaluates")
-                or (is_seeded_before_each_pass(*at) and "torch is seeded before each pass")
-                or (is_the_only_draw(*at) and "nothing else draws between the seed and the passes")
-                or (
-                    is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call) and _NOT_READ
-                )
-                or (is_open and draw is None and "whether it shuffles is chosen out of sight")
-            )
-            is_said = not seldom and is_said_of_the_program(program, loader.frame, loader.call, "torch")
-            repeats = not seldom and (is_said or may_be_seeded(program, loader))
-            moved = moved_by(program, loader) if repeats and not is_said else None
             message = _message(loader, draw, moved, surely=surely, is_seeded=is_seeded)
             trace += moved.trace if moved is not None else ()
             return self.finding(
                 program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom,
-                repeats=_repeats(moved) if repeats else None,
+                repeats=repeats,
             )  # fmt: skip
         return None
+
+
+def _seldom_matters(program: Program, loader: Loader, *, is_unknown: bool) -> str | bool:
+    """Why nobody rewrites a training for the order of this loader, False where somebody may. `is_unknown`: whether
+    there is any order to draw.
+    """
+    at = program, loader.facts, loader.scope, loader.call
+    return (
+        (is_of_an_evaluation(program, loader) and "it is of an evaluation")
+        or (only_evaluates(program, loader.site) and "the program only evaluates")
+        or (is_seeded_before_each_pass(*at) and "torch is seeded before each pass")
+        or (is_the_only_draw(*at) and "nothing else draws between the seed and the passes")
+        or (is_notebook(loader.facts.path) and is_read_nowhere(program, loader.facts, loader.call) and _NOT_READ)
+        or (is_unknown and "whether it shuffles is chosen out of sight")
+    )
+
+
+def _seldom_since_declined(program: Program, loader: Loader) -> str | bool:
+    """Why nobody rewrites a training for the order of this loader, of which the fix is declined."""
+    at = program, loader.facts, loader.scope, loader.call
+    return (is_of_its_package(program, loader.facts.path) and _OF_OTHERS) or (
+        needs_a_rewrite(*at, GENERATOR_SINCE) and "a generator would need a newer torch"
+    )
 
 
 def _repeats(moved: Moved | None) -> Repeats | None:
