@@ -147,3 +147,23 @@ def test_the_line_about_them(write, capsys, monkeypatch: pytest.MonkeyPatch) -> 
     for name in ("sarif", "github"):
         assert main([".", "--no-cache", "--output-format", name]) == 0
         assert line in capsys.readouterr().out, name
+
+
+@pytest.mark.parametrize(("end", "named"), [("\r\r\n", True), ("\r\n", False)])
+def test_line_ends_that_break_a_continued_line(tmp_path: Path, end: str, named: bool) -> None:
+    """Which line Python refuses says nothing then; with a fault of its own, the text is refused for that."""
+    (tmp_path / "torchrepro-lint.toml").touch()
+    text = "import torch\nx = torch.rand(2) + \\\n    torch.rand(2)\n"
+    path = tmp_path / "train.py"
+    path.write_bytes(text.replace("\n", end).encode())
+    messages = [one.message for one in check([tmp_path]).findings]
+    assert len(messages) == named
+    assert all(message.startswith(r"this file cannot be read: its lines end with `\r\r\n`") for message in messages)
+    path.write_bytes((text + "x = (\n").replace("\n", end).encode())
+    (finding,) = check([tmp_path]).findings
+    assert finding.message.startswith("this file cannot be read: syntax error:")
+
+
+def test_what_is_copied_is_no_package_that_the_project_offers(write) -> None:
+    root = _root(write, {"them/LICENSE": "Theirs", "them/other.py": ELSEWHERE, "train.py": "import torch\ntorch.rand(1)\n"})
+    assert check([root]).left.unread == (root / "them" / "other.py",)

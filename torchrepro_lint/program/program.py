@@ -25,7 +25,7 @@ from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
-from torchrepro_lint.program.programs.for_others import is_for_others
+from torchrepro_lint.program.programs.for_others import is_of_its_package
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.older_torch import is_for_older_torch
 from torchrepro_lint.settings import Settings
@@ -126,7 +126,7 @@ class Program:
 
     def is_offered(self, path: Path) -> bool:
         """Whether the file is part of a package that the project builds, so that others may import it."""
-        return is_for_others(self, path)
+        return is_of_its_package(self, path)
 
     @property
     def tests(self) -> frozenset[Path]:

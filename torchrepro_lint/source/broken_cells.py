@@ -58,12 +58,26 @@ def explained(text: str, error: SyntaxError) -> tuple[str, int, int]:
     row, column = error.lineno or 1, max(error.offset or 1, 1)
     lines = text.splitlines()
     line = lines[row - 1] if row <= len(lines) else ""
-    cause = older_form(line) or form_of_no_module(line)
+    cause = _of_its_line_ends(text) or older_form(line) or form_of_no_module(line)
     if cause is None and isinstance(error, IndentationError) and line[:1].isspace() and _is_first(lines, row):
         cause = BEGINS_INDENTED
     if cause is None and isinstance(error, IndentationError) and not any(one.strip() for one in lines[row:]):
         cause = ENDS_EARLY if not line.strip() else None
     return cause or f"syntax error: {error.msg}", row, column
+
+
+def _of_its_line_ends(text: str) -> str | None:
+    r"""What is wrong with the line ends of a text that Python would read with plain ones: a line that a backslash
+    continues goes on in an empty line if each ends with `\r\r\n`.
+    """
+    if "\r\r\n" not in text:
+        return None
+    try:
+        with without_warnings():
+            ast.parse(text.replace("\r\r\n", "\n"))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return r"its lines end with `\r\r\n`, of which Python reads each `\r` as the end of a line: write `\n`"
 
 
 def _is_first(lines: Sequence[str], row: int) -> bool:
