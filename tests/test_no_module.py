@@ -165,5 +165,7 @@ def test_line_ends_that_break_a_continued_line(tmp_path: Path, end: str, named: 
 
 
 def test_what_is_copied_is_no_package_that_the_project_offers(write) -> None:
-    root = _root(write, {"them/LICENSE": "Theirs", "them/other.py": ELSEWHERE, "train.py": "import torch\ntorch.rand(1)\n"})
+    root = _root(
+        write, {"them/LICENSE": "Theirs", "them/other.py": ELSEWHERE, "train.py": "import torch\ntorch.rand(1)\n"}
+    )
     assert check([root]).left.unread == (root / "them" / "other.py",)

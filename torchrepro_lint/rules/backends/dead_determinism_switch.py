@@ -65,6 +65,7 @@ Not reported
     - A switch of a process in a copy of PyTorch's ImageNet example beside other programs, if it imports no file of the
       project and none imports it: reported in the `strict` profile only.
     - A generator that nothing keeps or reads in a function that seeds the global generator as well: nothing is missing.
+      Where all programs that run it seed the global one, it is reported in the `strict` profile only.
       One with a name that nothing reads counts where its function draws from the global generator of the same kind.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
     - Options for a seed in programs that draw nothing, that evaluate a network or that prepare data, by the names of
@@ -82,13 +83,16 @@ from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
+from torchrepro_lint.knowledge.dead_switches import dropped_generators
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import only_evaluates
+from torchrepro_lint.program.repetition import is_run_seed, only_evaluates
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import Way, runs_as_script
 from torchrepro_lint.program.seeds.unread_seeds import draws_something, unread_seeds
 from torchrepro_lint.program.seeds.unseeded import unseeded_processes
 from torchrepro_lint.program.switches.dead_switches import DeadSwitch, dead_switches
@@ -117,7 +121,9 @@ class DeadDeterminismSwitch(Rule):
             fix, declined = dead_switch_fix(program, dead)
             site = program.site(dead.statement, dead.frame)
             message = _message(dead)
-            yield self.finding(program, site, message, [Link(site, "does nothing")], fix=fix, declined=declined)
+            seldom = _is_seeded_otherwise(program, dead) and "the program seeds the global generator itself"
+            trace = [Link(site, "does nothing")]
+            yield self.finding(program, site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         for lost in self._lost(program):
             site = program.site(lost.switch.node, lost.switch.frame)
             name = lost.switch.name
@@ -131,6 +137,29 @@ class DeadDeterminismSwitch(Rule):
             declined = "seed with it where the run begins"
             trains = draws_something(program, site.path) and not _only_prepares(program, site)
             yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not trains)
+
+
+def _is_seeded_otherwise(program: Program, dead: DeadSwitch) -> bool:
+    """Whether each program that runs a place, where a seed goes into a generator that nothing draws from, always seeds
+    the global one for its run: what is drawn there repeats.
+    """
+    known = dropped_generators().get(dead.name) if dead.fault in ("dropped", "unread") else None
+    if known is None:
+        return False
+    seeded: set[Path] = set()
+    for one in program.evidence_of("seed"):
+        if known.rng in one.seeds and is_run_seed(program, one):
+            ends = [way[-1].facts.path for way in ways_of(program, one) if _always_runs(way)]
+            seeded.update(*map(program.imports.above, ends))
+    above = program.imports.above(dead.frame.facts.path)
+    starts = {one.path for one in entry_points(program)} & above
+    return bool(starts) and starts <= seeded
+
+
+def _always_runs(way: Way) -> bool:
+    """Whether a place runs in each run of the module that ends a way: it is under no `if` but that of the guard."""
+    *inner, last = way
+    return last.scope.parent is None and len(last.path) <= runs_as_script(way) and not any(one.path for one in inner)
 
 
 def _is_an_example_beside_others(program: Program, path: Path) -> bool:

@@ -59,7 +59,8 @@ Not reported
       one was created: `paths[names.index(name)]`.
     - A slice that is called after the part from which it is cut, `val_images = val_images[:4]`, or has one item.
     - A draw or a loop in an arm that no caller in sight comes to: the `else` of `if self.ordered`, where all set it.
-    - A shuffle or a choice by a generator that nothing seeds, but in a data set: reported in the `strict` profile only.
+    - A shuffle or a choice by a generator that nothing seeds, but in a data set, or one that comes before the seed, of
+      which TRL504 speaks: reported in the `strict` profile only.
     - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
@@ -99,6 +100,7 @@ from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
+from torchrepro_lint.program.seeds.late_seeds import late_seeds
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
@@ -129,9 +131,9 @@ class UnsortedDirectoryListing(Rule):
         """The findings, each with its cause: what a function lists for one use."""
         listings = list(unsorted_listings(program))
         all_are_told = program.strict or program.is_chosen(self.code, self.name)
-        sites = frozenset(
-            one.site for one in listings if not one.walks and (all_are_told or not _seldom_matters(program, one))
-        )
+        early = _drawn_before_the_seed(program) if any(one.sink.kind == "split" for one in listings) else frozenset()
+        seldom = {id(one): one.sink.chain[-1].site in early or _seldom_matters(program, one) for one in listings}
+        sites = frozenset(one.site for one in listings if not one.walks and (all_are_told or not seldom[id(one)]))
         for one in listings:
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing; and
             # a draw with a seed of its own was meant to give the same everywhere.
@@ -147,7 +149,7 @@ class UnsortedDirectoryListing(Rule):
                 fix=fix,
                 declined=declined,
                 about_control=order,
-                seldom_matters=_seldom_matters(program, one),
+                seldom_matters=seldom[id(one)],
             )
             place = place_of(program.ev, one.site)
             scope = place.scope if place is not None and place.scope.parent is not None else None
@@ -164,6 +166,11 @@ def _fix(program: Program, one: Listing, sites: frozenset[Site]) -> tuple[Fix | 
     if fix is not None and one.sink.kind == "split" and _is_drawn_without_seed(program, one):
         fix = replace(fix, applicability=Applicability.UNSAFE)
     return fix, declined
+
+
+def _drawn_before_the_seed(program: Program) -> frozenset[Site]:
+    """The draws that come before the seed of their program, which TRL504 reports: sorted, they differ in every run."""
+    return frozenset(late.early.site for late in late_seeds(program) if late.is_possible)
 
 
 def _is_drawn_without_seed(program: Program, one: Listing) -> bool:
