@@ -12,6 +12,7 @@ import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
 from torchrepro_lint.facts import tree
+from torchrepro_lint.fixes.default_device import may_be_on_gpu_by_default
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of, function_of
 from torchrepro_lint.fixes.early_samples import are_drawn_unseeded, restores_the_state
@@ -57,9 +58,9 @@ __all__ = [
     "is_distributed",
     "loader_fix",
     "may_share_worker_seeds",
-    "needs_a_rewrite",
     "surroundings",
     "why_no_generator",
+    "why_rewritten",
 ]
 
 _DISTRIBUTED = re.compile(rb"init_process_group|DistributedSampler|DistributedDataParallel")
@@ -90,7 +91,7 @@ def loader_fix(
         return None, None
     wanted = [name for name, asked in (("worker_init_fn", init), ("generator", generator)) if asked]
     known = loader.known
-    if generator and (reason := why_no_generator(program, GENERATOR_SINCE)) is not None:
+    if generator and (reason := why_no_generator(program, loader.facts.path, GENERATOR_SINCE)) is not None:
         if not init:
             return None, reason
         generator = False
@@ -157,19 +158,27 @@ def loader_fix(
     return Fix(Applicability.UNSAFE if is_half else plan.applicability, message, plan.edits, after), None
 
 
-def needs_a_rewrite(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, since: str) -> bool:
-    """Whether a call that takes a generator `since` a release of torch, and is given none by a fix, would not be given
-    one by hand either, as where its place surely runs again in one training, torch may not be seeded before it, or the
-    project supports a torch that takes none. Where it is only unknown what calls it, somebody may know.
+def why_rewritten(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, since: str) -> str:
+    """Why a call that takes a generator `since` a release of torch, and is given none by a fix, would not be given one
+    by hand either; "" where it may be. Where it is only unknown what calls it, somebody may know.
     """
-    if why_no_generator(program, since) is not None:
-        return True
+    if program.target.supports_below(since):
+        return "a generator would need a newer torch"
+    if may_be_on_gpu_by_default(program, facts.path):
+        return "the program may create tensors on the GPU by default, and so generators too"
     often = frequency(program, facts, scope, call.site).often
-    return often is not Often.UNKNOWN or not torch_seed_at(program, Site(facts.path, call.site)).always
+    if often is not Often.UNKNOWN:
+        again = "its place runs again in one training"
+        return again if often is Often.AGAIN else "the call would have to be rewritten to take a generator"
+    if not torch_seed_at(program, Site(facts.path, call.site)).always:
+        return "torch may not be seeded before it"
+    return ""
 
 
-def why_no_generator(program: Program, since: str) -> str | None:
-    """Why what takes a generator since a release of torch is given none; None where it may be given one."""
+def why_no_generator(program: Program, path: Path, since: str) -> str | None:
+    """Why what takes a generator since a release of torch is given none in a file; None where it may be given one."""
+    if may_be_on_gpu_by_default(program, path):
+        return "the program may create tensors on the GPU by default, where torch refuses a generator of the CPU"
     if not program.target.supports_below(since):
         return None
     target = program.target

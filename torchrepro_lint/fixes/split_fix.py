@@ -49,7 +49,7 @@ def generator_fix(
     In a distributed program, or with `seeds_by_rank`, it is one of the call's own, with the same seed on all ranks.
     Where each rank has an order of its own until now, and keeps it (`ranks_differ`), the rank is part of the seed.
     """
-    if (reason := why_no_generator(program, since)) is not None:
+    if (reason := why_no_generator(program, call.facts.path, since)) is not None:
         return None, reason
     document = document_of(program, call.facts.path)
     node = document.node_at(*program.parsed(call.facts.path).span(call.call.site), cst.Call)

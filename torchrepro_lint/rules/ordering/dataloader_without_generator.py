@@ -156,7 +156,7 @@ from collections.abc import Hashable, Sequence
 from typing import Final
 
 from torchrepro_lint.diagnostics import Finding, Repeats, Severity
-from torchrepro_lint.fixes.loader_fix import loader_fix, needs_a_rewrite
+from torchrepro_lint.fixes.loader_fix import loader_fix, why_rewritten
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
 from torchrepro_lint.program.loaders.loaders import Loader
@@ -284,9 +284,7 @@ def _seldom_matters(program: Program, loader: Loader, *, is_unknown: bool) -> st
 def _seldom_since_declined(program: Program, loader: Loader) -> str | bool:
     """Why nobody rewrites a training for the order of this loader, of which the fix is declined."""
     at = program, loader.facts, loader.scope, loader.call
-    return (is_of_its_package(program, loader.facts.path) and _OF_OTHERS) or (
-        needs_a_rewrite(*at, GENERATOR_SINCE) and "a generator would need a newer torch"
-    )
+    return (is_of_its_package(program, loader.facts.path) and _OF_OTHERS) or why_rewritten(*at, GENERATOR_SINCE)
 
 
 def _repeats(moved: Moved | None) -> Repeats | None:

@@ -92,7 +92,7 @@ from collections.abc import Hashable, Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
-from torchrepro_lint.fixes.loader_fix import needs_a_rewrite
+from torchrepro_lint.fixes.loader_fix import why_rewritten
 from torchrepro_lint.fixes.split_fix import generator_fix
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE, SAMPLER_GENERATOR_SINCE
 from torchrepro_lint.program.evaluation.values import Site
@@ -159,7 +159,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
             is_unfixed = is_told and fix is None
             at = program, call.facts, call.scope, call.call
             seldom = one.kind == "sampler" and (
-                (is_unfixed and needs_a_rewrite(*at, since) and "a generator would need a newer torch")
+                (is_unfixed and why_rewritten(*at, since))
                 or (serves_an_evaluation(*at) and "it is of an evaluation")
                 or (only_evaluates(program, call.site) and "the program only evaluates")
                 or (gives_minibatches(program, call) and "it gives the minibatches of one update")
