@@ -22,6 +22,6 @@ def test_what_starts_processes_by_its_arguments_has_a_function_to_run(name: str)
 
 
 def test_a_method_belongs_to_a_pool_that_is_known() -> None:
-    methods = {name for name, row in process_starts().items() if not row.alone and not row.when}
+    methods = {name for name, row in process_starts().items() if not (row.alone or row.when or row.fresh)}
     methods -= {"tqdm.contrib.concurrent.process_map"}
     assert {name.rpartition(".")[0] for name in methods} <= set(pool_classes())

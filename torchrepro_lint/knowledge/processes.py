@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -27,12 +28,15 @@ class PoolClass:
 @dataclass(frozen=True, slots=True)
 class ProcessStart:
     """A call that runs a function in other processes. One that is `alone` starts a single process. It starts none where
-    one of `when` does not hold.
+    one of `when` does not hold, or where the files of the program say what `not_beside` matches. The processes are
+    never forked where they are `fresh`: they have no state of the program's, and models get their first weights there.
     """
 
     function: Parameter
     alone: bool
+    fresh: bool
     when: tuple[Condition, ...]
+    not_beside: re.Pattern[bytes] | None
 
 
 @cache
@@ -51,7 +55,11 @@ def process_starts() -> Mapping[str, ProcessStart]:
     found: dict[str, ProcessStart] = {}
     for row in read_rows(_FILE, "start"):
         one = ProcessStart(
-            Parameter.parse(row["function"]), row.get("alone", False), parse_conditions(row.get("when", ""))
+            Parameter.parse(row["function"]),
+            row.get("alone", False),
+            row.get("fresh", False),
+            parse_conditions(row.get("when", "")),
+            re.compile(row["not_beside"].encode()) if "not_beside" in row else None,
         )
         found.update((canonical(name), one) for name in _names(row))
     return found

@@ -29,7 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
 )
 from torchrepro_lint.program.loaders.worker_runs import Effect, argument, condition_holds, effects_of
-from torchrepro_lint.program.programs.first_weights import draws_weights
+from torchrepro_lint.program.programs.first_weights import brings_weights, draws_weights
 from torchrepro_lint.program.programs.idle_draws import is_idle
 from torchrepro_lint.program.programs.several import makes_several
 from torchrepro_lint.program.running.call_index import called_name
@@ -53,7 +53,7 @@ _RNGS: Final = (*_COPIED, "python")
 #: What says that processes may begin afresh.
 _FRESH: Final = re.compile(rb"""["']spawn["']|["']forkserver["']""")
 _POOLS: Final = any_word(
-    ("Pool", "ProcessPoolExecutor", "ProcessPool", "Process", "process_map", "num_proc", "ParallelMapper")
+    ("Pool", "ProcessPoolExecutor", "ProcessPool", "Process", "process_map", "num_proc", "ParallelMapper", "ray")
 )
 _SEEDS: Final = function_words("says_seed")
 
@@ -112,6 +112,8 @@ def _drawn(program: Program, call: KnownCall) -> ProcessDraw | None:
     row = process_starts()[call.name]
     if any(condition_holds(condition, call.arguments) is False for condition in row.when):
         return None
+    if row.not_beside is not None and program.imports.any_together(call.facts.path, row.not_beside):
+        return None
     if row.alone:
         if not makes_several(program, call.facts, call.scope, call.call.site):
             return None
@@ -128,13 +130,14 @@ def _drawn(program: Program, call: KnownCall) -> ProcessDraw | None:
         return None
     seeded = {rng for event in events for rng in _seeded(event)}
     for rng in _RNGS:
-        draw = _first_draw(program, events, rng) if rng not in seeded else None
+        draw = _first_draw(program, events, rng, counts_weights=row.fresh) if rng not in seeded else None
         if draw is not None:
-            is_copied = rng in _COPIED and not program.imports.any_together(call.facts.path, _FRESH)
+            is_forked = not row.fresh and not program.imports.any_together(call.facts.path, _FRESH)
+            is_copied = rng in _COPIED and is_forked
             is_used_before = rng == "torch" or _is_seeded_by_the_parent(program, call, rng)
             if rng == "numpy" and not is_used_before and surely_in(program.root, "numpy", ">=2.0"):
                 is_copied = False
-            return ProcessDraw(call, rng, draw, is_copied, is_used_before, not row.alone)
+            return ProcessDraw(call, rng, draw, is_copied, is_used_before, not row.alone and not row.fresh)
     return None
 
 
@@ -208,18 +211,20 @@ def _seeded(event: Event) -> frozenset[str]:
     return restored | (seeding.seeds if seeding is not None else frozenset())
 
 
-def _first_draw(program: Program, events: Sequence[Event], rng: str) -> Effect | None:
+def _first_draw(program: Program, events: Sequence[Event], rng: str, *, counts_weights: bool) -> Effect | None:
     draws = [
         effect
         for event in events
         for effect in effects_of(event)
         if effect.effect.kind == "draw" and effect.effect.moment == "call" and effect.effect.rng == rng
     ]
-    return next((one for one in draws if not _decides_nothing(program, one.event)), None)
+    return next((one for one in draws if not _decides_nothing(program, one.event, counts_weights)), None)
 
 
-def _decides_nothing(program: Program, event: Event) -> bool:
-    """Whether a draw is of no result, or of first weights, or does not happen: the model that draws is in evaluation
-    mode.
+def _decides_nothing(program: Program, event: Event, counts_weights: bool) -> bool:
+    """Whether a draw is of no result, or of first weights that do not count or are replaced, or does not happen: the
+    model that draws is in evaluation mode.
     """
-    return is_idle(program.ev, event) or draws_weights(event) or is_switched_off(program, event)
+    if draws_weights(event) and (not counts_weights or brings_weights(event)):
+        return True
+    return is_idle(program.ev, event) or is_switched_off(program, event)

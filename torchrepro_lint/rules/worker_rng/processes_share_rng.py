@@ -4,15 +4,16 @@ What it does
     Finds processes that a program starts itself and that draw from the global generator of NumPy, torch or `random`,
     which nothing seeds there. They are started by `multiprocessing.Pool`, `ProcessPoolExecutor`, Pebble's pool,
     `process_map`, `Process` in a loop or a class of the project that derives from it, `map` and `filter` of Hugging
-    Face's datasets with `num_proc`, or `ParallelMapper` of torchdata with `method="process"`.
+    Face's datasets with `num_proc`, `ParallelMapper` of torchdata with `method="process"`, or by Ray: `tune.run`,
+    `tune.Tuner` and `TorchTrainer` with a function of the project.
 
 Why is this bad?
     A process that is forked, as on Linux before Python 3.14, begins with a copy of its parent's state of NumPy and
     torch. All processes of a pool then draw the same numbers: a data set that is generated in four processes holds each
     sample up to four times, and episodes that eight processes collect are the same. A seed in the parent does not
     change that. From NumPy 2.0 on it takes a seed or a draw in the parent: until its first use NumPy has no state that
-    could be copied. `random` seeds itself anew after a fork, and processes that are spawned begin without a seed: their
-    numbers differ in every run, whatever the program seeds.
+    could be copied. `random` seeds itself anew after a fork, and processes that are spawned, or that Ray starts, begin
+    without a seed: their numbers differ in every run, whatever the program seeds.
 
 Example
     ```python
@@ -64,24 +65,26 @@ Not reported
     - Pools that are proven to have one process, and a `Process` that is started once.
     - Threads: they share the generators of the program.
     - Draws that decide no result: the length of a pause, the name of a file; and the first weights of a network, which
-      are mostly replaced by others. Dropout of a model that is in evaluation mode, or of a part that such a model was
-      made from.
+      are mostly replaced by others, except in what Ray runs, where models are trained. Dropout of a model that is in
+      evaluation mode, or of a part that such a model was made from.
     - The first values of a tensor that is fitted (`torch.rand(n, requires_grad=True)`), as first weights are: reported
       in the `strict` profile only.
-    - Where a file of the program names `"spawn"` or `"forkserver"`, where the project asks for NumPy 2.0 or newer and
-      seeds it nowhere, and for `random`: programs that do not show that they want to repeat. These are reported in the
-      `strict` profile only.
+    - What Ray runs, outside of its local mode; where a file of the program names `"spawn"` or `"forkserver"`; where the
+      project asks for NumPy 2.0 or newer and seeds it nowhere; and for `random`: programs that do not show that they
+      want to repeat. These are reported in the `strict` profile only.
     - Further places of a file that start processes for the same draw: the trace of the first names them, and the
       `strict` profile reports each.
     - The workers of a `DataLoader` (TRL101), and `torch.multiprocessing.spawn` (TRL502).
 
 Known limits
-    Processes of `joblib`, `loky`, `pathos`, Dask and Ray are not looked at.
+    Processes of `joblib`, `loky`, `pathos` and Dask are not looked at, nor are tasks and actors of Ray
+    (`@ray.remote`) and subclasses of its `Trainable`.
 
 References
     https://numpy.org/doc/stable/reference/random/parallel.html
     https://github.com/numpy/numpy/issues/9650
     https://docs.python.org/3/library/multiprocessing.html#contexts-and-start-methods
+    https://docs.ray.io/en/latest/tune/faq.html
 """
 
 from __future__ import annotations
