@@ -2,7 +2,8 @@
 each turn and keeps it, or a function that makes one is called in several places of another. Generators that are seeded
 there alike would all give the same numbers.
 
-Trainings that come one after the other are apart: each has the data in the order of its seed.
+Trainings that come one after the other are apart: each has the data in the order of its seed. But for those that a loop
+repeats as they are, to see how much they differ.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.program.evaluation.values import ClassValue
 from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.programs.turns import Turns, may_train, turns_of
+from torchrepro_lint.program.programs.varying import differs_by_draws_alone
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import parents_of
@@ -161,12 +163,14 @@ def _parting(first: Way, second: Way) -> int | None:
 
 def _is_in_a_loop(program: Program, way: Way) -> bool:
     for index, waypoint in enumerate(way):
-        loops = parents_of(program.ev, waypoint.facts).loops
+        parents = parents_of(program.ev, waypoint.facts)
         for branch, arm in reversed(waypoint.path):
-            if arm == "body" and branch in loops:
-                if _seeds_before(program, way[:index]):
+            loop = parents.loops.get(branch)
+            if arm == "body" and loop is not None:
+                if _seeds_before(program, way[:index]) or _seeds_in(program, waypoint, loop):
                     return False
-                return _is_kept(program, waypoint) or turns_of(program, way, index, loops[branch]) is not Turns.RUNS
+                is_alike = _is_kept(program, waypoint) or differs_by_draws_alone(parents, waypoint.scope, loop)
+                return is_alike or turns_of(program, way, index, loop) is not Turns.RUNS
         if isinstance(waypoint.scope.node, tree.Comprehension):
             return not _trains(program, waypoint)
     return False
@@ -177,6 +181,17 @@ def _seeds_before(program: Program, inner: Way) -> bool:
     sites = {id(waypoint.scope): waypoint.site for waypoint in inner}
     return any(
         id(at.scope) in sites and at.site < sites[id(at.scope)]
+        for one in program.evidence_of("seed")
+        if "torch" in one.seeds
+        for seeding in ways_of(program, one)
+        for at in seeding
+    )
+
+
+def _seeds_in(program: Program, waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
+    """Whether each turn of the loop seeds torch before it comes to a place in it."""
+    return any(
+        at.scope is waypoint.scope and at.site < waypoint.site and (loop.site, "body") in at.path
         for one in program.evidence_of("seed")
         if "torch" in one.seeds
         for seeding in ways_of(program, one)

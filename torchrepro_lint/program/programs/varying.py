@@ -11,19 +11,42 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import sub_expressions, walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.epochs import is_range
 from torchrepro_lint.program.running.handed_over import handed_over
+from torchrepro_lint.program.running.parents import Parents
 from torchrepro_lint.program.running.ways import Way
 from torchrepro_lint.program.worker_seeds.dependence import CONSTANT
 from torchrepro_lint.program.worker_seeds.main_process import attribute_of_main, says_epoch
 
 if TYPE_CHECKING:
+    from torchrepro_lint.facts.scopes import Scope
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["varies_within"]
+__all__ = ["differs_by_draws_alone", "varies_within"]
 
 #: Functions that give the same in every turn where their arguments are the same. `torch.initial_seed()` is the seed of
 #: the process, which draws do not change.
 _STEADY: Final = frozenset({"int", "str", "float", "abs", "len", "getattr", "max", "min", "initial_seed"})
+
+
+#: What only says how far a program has come.
+_SAYS: Final = frozenset({"print", "debug", "info", "warning", "write", "format"})
+
+
+def differs_by_draws_alone(parents: Parents, scope: Scope, loop: tree.For | tree.While) -> bool:
+    """Whether a loop in `scope` counts turns of which none reads the count, but to print it: `for _ in range(runs)`.
+    What it repeats differs from turn to turn by what is drawn alone.
+    """
+    if not (isinstance(loop, tree.For) and isinstance(loop.target, tree.Name) and is_range(scope.behind(loop.iter))):
+        return False
+    return all(_is_said(parents, use) for use in parents.reads_in(loop.target.id, loop))
+
+
+def _is_said(parents: Parents, use: tree.Name) -> bool:
+    return any(
+        isinstance(above, tree.FormatString) or (isinstance(above, tree.Call) and called_name(above.func) in _SAYS)
+        for above in parents.around(use)
+    )
 
 
 def varies_within(ev: Evaluator, way: Way, index: int, node: tree.Expr, *, given: bool = False) -> bool:
