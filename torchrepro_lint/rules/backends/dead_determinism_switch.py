@@ -121,7 +121,7 @@ class DeadDeterminismSwitch(Rule):
             fix, declined = dead_switch_fix(program, dead)
             site = program.site(dead.statement, dead.frame)
             message = _message(dead)
-            seldom = _is_seeded_otherwise(program, dead) and "the program seeds the global generator itself"
+            seldom: str | bool = _is_seeded_otherwise(program, dead) and "the program seeds the global generator itself"
             trace = [Link(site, "does nothing")]
             yield self.finding(program, site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         for lost in self._lost(program):
