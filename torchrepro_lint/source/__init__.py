@@ -14,6 +14,7 @@ package_versions.py  the versions of other libraries that it asks for
 line_length.py       how long its lines may be
 configurations.py    its YAML files
 outside.py           its other files: shell scripts, container files, CI files
+commands.py          the commands in them and in READMEs, and their options
 beside.py            the files that say something about all its Python files
 
 The text of a file:

@@ -9,6 +9,7 @@ from itertools import accumulate, islice
 from pathlib import Path
 
 from torchrepro_lint.regular_files import note, read_regular
+from torchrepro_lint.source.commands import ALL_COMMANDS, commands_digest
 from torchrepro_lint.source.outside import SKIPPED, files_below, is_named_below
 
 __all__ = [
@@ -71,9 +72,11 @@ def names_setting(root: Path, name: str) -> bool:
 
 
 def answer_outside(root: Path, question: str) -> bool | str:
-    """What a run asks of the files that are no Python: the digest of the configurations, or whether one of the others
-    names a word.
+    """What a run asks of the files that are no Python: the digest of the configurations or of the commands, or whether
+    one of the others names a word.
     """
+    if question == ALL_COMMANDS:
+        return commands_digest(root)
     return configurations_digest(root) if question == ALL_CONFIGURATIONS else is_named_below(root, question.encode())
 
 

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from torchrepro_lint.regular_files import read_regular
 
-__all__ = ["METADATA", "SKIPPED", "files_below", "is_named_below"]
+__all__ = ["METADATA", "SCRIPTS", "SKIPPED", "files_below", "is_named_below"]
 
 #: The files at the root of a project that may name its console scripts.
 METADATA = ("pyproject.toml", "setup.cfg", "setup.py")
 
-_FILES = re.compile(
+#: Files with commands in them, or with variables for commands, by their names.
+SCRIPTS = re.compile(
     r"(Dockerfile|Containerfile|Makefile|Justfile|justfile|Jenkinsfile)(\..*)?|.*\.(sh|bash|zsh|slurm|sbatch|job|env|yml"
     r"|yaml|mk|dockerfile|ps1|bat|toml|ini|cfg)|\.env.*|\.envrc|.*rc",
     re.IGNORECASE,
@@ -37,7 +38,7 @@ def files_below(root: Path, wanted: Callable[[str], object], skipped: Collection
 def is_named_below(root: Path, needle: bytes) -> bool:
     """Whether a shell script, container file, Makefile, .env or CI file below `root` holds `needle`."""
     seen = 0
-    for path in files_below(root, _FILES.fullmatch):
+    for path in files_below(root, SCRIPTS.fullmatch):
         seen += 1
         if seen > _MAX_FILES:
             return False

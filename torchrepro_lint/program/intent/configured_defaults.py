@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.intent.intent import Evidence
 
-__all__ = ["is_off_by_default", "is_only_for_what_is_off"]
+__all__ = ["gives_option", "is_off_by_default", "is_only_for_what_is_off"]
 
 #: The names by which a setting is reached, from the configuration on: `CUDNN.DETERMINISTIC`.
 _Keys = tuple[str, ...]
@@ -135,7 +135,7 @@ def _set_to(facts: ModuleFacts, keys: _Keys) -> Iterator[tree.Expr | None]:
                     yield value
                 yield from _in_displays(value, keys[-1])
         for call, _ in scope.calls:
-            if _gives_option(call, keys[-1]):
+            if gives_option(call, keys[-1]):
                 yield None
             yield from (arg.value for arg in call.args if arg.keyword == keys[-1] and _is_no(arg.value) is not None)
 
@@ -157,7 +157,7 @@ def _in_displays(value: tree.Expr | None, key: str) -> Iterator[tree.Expr]:
             yield from (item for name, item in node.items if isinstance(name, tree.Const) and name.value == key)
 
 
-def _gives_option(call: tree.Call, key: str) -> bool:
+def gives_option(call: tree.Call, key: str) -> bool:
     """Whether a call declares an option of the command line that is called so."""
     texts = (node.value for node in sub_expressions(call) if isinstance(node, tree.Const))
     return called_name(call.func) in _GIVES_OPTIONS and any(

@@ -26,7 +26,15 @@ from torchrepro_lint.program.running.guards import Place, guards, left_before, p
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Asked", "asked_at", "asked_by_all_callers", "asked_by_callers", "asked_on_the_way", "contradict"]
+__all__ = [
+    "Asked",
+    "asked_at",
+    "asked_by_all_callers",
+    "asked_by_callers",
+    "asked_on_the_way",
+    "contradict",
+    "option_in",
+]
 
 #: A constant, told apart from those that only equal it: `1` and `True`.
 _Said: TypeAlias = tuple[type, object]
@@ -90,7 +98,7 @@ def _asked(ev: Evaluator, site: Site, frame: Frame) -> Iterator[Asked]:
     if place is None or place.scope is not frame.scope:
         return
     for subject, said, holds in _tests(ev, place):
-        if (option := _option(ev, subject, frame)) is not None:
+        if (option := option_in(ev, subject, frame)) is not None:
             yield option, said, holds
 
 
@@ -122,7 +130,7 @@ def _said(constants: Iterable[tree.Expr]) -> frozenset[_Said]:
     return frozenset((type(one.value), one.value) for one in constants if isinstance(one, tree.Const))
 
 
-def _option(ev: Evaluator, node: tree.Expr, frame: Frame) -> MemberOf | None:
+def option_in(ev: Evaluator, node: tree.Expr, frame: Frame) -> MemberOf | None:
     """The option that an expression is in every case; None where a file of the program may set it anew."""
     values = ev.values(node, frame)
     match next(iter(values)) if len(values) == 1 else None:

@@ -129,8 +129,8 @@ class DeadDeterminismSwitch(Rule):
             name = lost.switch.name
             message = f"`{name}` holds in this process, and the processes that it spawns begin without it"
             trace = [Link(site, f"sets {name}"), Link(lost.start, "starts processes, which begin afresh")]
-            seldom = _is_an_example_beside_others(program, site.path)
-            yield self.finding(program, site, message, trace, declined=_LOST, seldom_matters=seldom)
+            is_seldom = _is_an_example_beside_others(program, site.path)
+            yield self.finding(program, site, message, trace, declined=_LOST, seldom_matters=is_seldom)
         for option, site in unread_seeds(program):
             message = f"`{option}` is parsed and never read, so it seeds nothing"
             trace = [Link(site, "no file of the program reads it")]

@@ -78,6 +78,9 @@ Not reported
     - Backward passes of `gather`, `index_select`, `take` and `take_along_dim`, which add only where an index comes
       twice, and the call does not show that: reported in the `strict` profile, and where the settings ask for
       determinism.
+    - Operations under an `if` that asks for an option of the command line which is off by default, and which no command
+      in scripts or READMEs of the project, which give some of the program, and no configuration turns on: reported in
+      the `strict` profile, and where the settings ask for determinism.
     - Operations without a deterministic kernel, and others in a program with one, where only another network would be
       deterministic: reported in the `strict` profile, and where the settings ask for determinism.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
@@ -98,6 +101,7 @@ from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.switch_fix import deterministic_algorithms_fix
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.intent.intent import Evidence
+from torchrepro_lint.program.intent.options_left_off import runs_where_an_option_is_off
 from torchrepro_lint.program.ops.op_collisions import adds_exactly, never_collides
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
@@ -170,7 +174,12 @@ class NondeterministicOp(Rule):
             fix=fix,
             declined=declined,
             # What is left is to take another network, as for an operation that raises itself.
-            seldom_matters=program.settings.intent != "deterministic" and (other is not None or _picks(row)),
+            seldom_matters=program.settings.intent != "deterministic"
+            and (
+                other is not None
+                or _picks(row)
+                or (runs_where_an_option_is_off(program, (operation.site,)) and "no command turns its option on")
+            ),
         )
 
 

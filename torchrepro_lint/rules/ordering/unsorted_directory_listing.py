@@ -63,6 +63,9 @@ Not reported
       which TRL504 speaks: reported in the `strict` profile only.
     - A shuffle after which the list only starts jobs of a pool, whose results are dropped.
     - Positions that are only written beside the names, as a menu does: `{f"{i}: {name}": name ...}`.
+    - Listings that are made or used only where an option of the command line is on which is off by default, and which
+      no command in scripts or READMEs of the project, which give some of the program, and no configuration turns on:
+      reported in the `strict` profile only.
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
       (`val_data`), of the folder that is listed (`os.path.join(root, "test")`), or of the files of all programs that
       make it (`eval.py`); numbers of what a function extracts features from (`extract_features`), which keeps them with
@@ -91,6 +94,7 @@ from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.fixes.sort_fix import sort_fix
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.intent.options_left_off import runs_where_an_option_is_off
 from torchrepro_lint.program.orders.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import is_copied
@@ -193,9 +197,12 @@ def _is_drawn_without_seed(program: Program, one: Listing) -> bool:
 
 def _seldom_matters(program: Program, one: Listing) -> bool:
     """Whether only the samples of an evaluation have the order, or the rows of features, whose names are kept beside
-    them by who extracts them; or a draw does that no seed decides, of which TRL502 speaks in a program that seeds.
+    them by who extracts them; or a draw does that no seed decides, of which TRL502 speaks in a program that seeds; or
+    it is taken only with an option that no command of the project turns on.
     """
     if one.sink.kind == "split" and _is_drawn_without_seed(program, one) and not _is_drawn_for_an_item(program, one):
+        return True
+    if runs_where_an_option_is_off(program, (one.site, *(link.site for link in one.sink.chain))):
         return True
     if one.sink.kind == "index":
         place = place_of(program.ev, one.site)

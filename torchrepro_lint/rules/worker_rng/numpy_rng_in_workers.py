@@ -110,6 +110,9 @@ Not reported
     - Branches that a constant argument rules out (`train=False` for the evaluation loader), or the test that chooses
       the loader (`if split == "val": return DataLoader(Digits(split), ...)`), also by an option of the command line.
     - Draws that nothing uses, but for putting them in order.
+    - Draws that are made only where an option of the command line is on which is off by default (`if args.cutout > 0:
+      transforms.append(Cutout(args.cutout))`), if scripts or READMEs of the project give commands of the program, and
+      none of them and no configuration turns it on: reported in the `strict` profile only.
     - Draws that can give one number only, whatever is drawn: `np.random.binomial(1, 0.0)`, `np.random.randint(1)`.
     - With torch >= 1.9, loaders that no program in sight makes, if programs of the project seed torch.
     - Functions that numba compiles: they draw from generators of the compiled code.
@@ -128,6 +131,7 @@ from typing import Final
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.dotted import shortened
 from torchrepro_lint.fixes.loader_fix import asks_for_generator, loader_fix
+from torchrepro_lint.program.intent.options_left_off import needs_an_option_left_off
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.program import Program
@@ -150,6 +154,7 @@ from torchrepro_lint.rules.loader_rule import LoaderRule, safe_for_old_torch_alo
 _LONGEST_NAME: Final = 36
 
 
+_LEFT_OFF = "no command of the project turns on the option with which it draws"
 _UNKNOWN_TORCH = "nothing says that the program is for torch < 1.9"
 
 
@@ -167,6 +172,7 @@ class NumpyRngInWorkers(LoaderRule):
                 continue
             run = program.worker_run(loader)
             draws = without_those_of_training(program, loader, draws_left(program.ev, run, "numpy"))
+            draws = sorted(draws, key=lambda draw: needs_an_option_left_off(program, draw.event))
             if not draws or seeds_itself(program.ev, run, "numpy"):
                 continue
             if any("numpy" in manager.workers for manager, _ in managing(program, loader)):
@@ -227,6 +233,7 @@ class NumpyRngInWorkers(LoaderRule):
             declined=declined,
             about_control=not is_old,
             seldom_matters=(is_of_an_evaluation(program, loader) and "it is of an evaluation")
+            or (needs_an_option_left_off(program, draw.event) and _LEFT_OFF)
             or (seeding is None and not program.target.known and (controlled or alone) and _UNKNOWN_TORCH),
         )
 

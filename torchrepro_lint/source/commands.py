@@ -1,0 +1,65 @@
+"""The commands that a project gives in scripts, READMEs and CI files, and which options they turn on.
+
+A configuration in JSON counts as one that may turn an option on wherever it has the name of the option.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from pathlib import Path
+
+from torchrepro_lint.regular_files import read_regular
+from torchrepro_lint.source.outside import SCRIPTS, files_below
+
+__all__ = ["ALL_COMMANDS", "commands_digest", "leave_off", "texts_with_commands"]
+
+#: What the cache of results calls the question for the contents of all these files.
+ALL_COMMANDS = "*.sh"
+
+_MAX_FILES = 2_000
+_MAX_BYTES = 200_000
+_OTHERS = re.compile(r"(?:README|INSTALL|USAGE).*|.*\.(?:md|rst|json|ipynb)", re.IGNORECASE)
+_OFF = frozenset({b"0", b"0.", b"0.0", b"False", b"false", b"None", b"none"})
+
+
+def texts_with_commands(root: Path) -> list[bytes]:
+    """The texts of such files below `root`, in the order of their names; no more than some thousand."""
+    return list(map(_read, _files(root)))
+
+
+def commands_digest(root: Path) -> str:
+    """A digest of the names and the contents of these files."""
+    digest = hashlib.sha256()
+    for path in _files(root):
+        digest.update(f"{path.relative_to(root)}\0".encode(errors="surrogateescape"))
+        digest.update(hashlib.sha256(_read(path)).digest())
+    return digest.hexdigest()
+
+
+def leave_off(texts: Iterable[bytes], program: str, flag: str, *, takes_value: bool) -> bool:
+    """Whether some of the texts have a command with the file `program` in it, and none of them turns the option `flag`
+    on: by naming it, or for an option that takes a value by giving another one than 0, False and None.
+    """
+    is_named, name = False, flag.lstrip("-").encode()
+    told = re.compile(rb"(?<![\w-])-{1,2}%s(?![\w-])(?:[ \t]*=?[ \t]*[\"']?([^\s\"'\\\\]+))?" % re.escape(name))
+    setting = re.compile(rb"[\"']%s[\"']\s*:" % re.escape(name))
+    for text in texts:
+        is_named = is_named or program.encode() in text
+        if setting.search(text) or any(not takes_value or given not in _OFF for given in told.findall(text)):
+            return False
+    return is_named
+
+
+def _files(root: Path) -> Iterator[Path]:
+    found = files_below(root, lambda name: SCRIPTS.fullmatch(name) or _OTHERS.fullmatch(name))
+    return islice(found, _MAX_FILES)
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return read_regular(path, _MAX_BYTES)
+    except OSError:
+        return b""
