@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import re
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -15,6 +16,8 @@ from torchrepro_lint.program.ops.module_runs import calls_of_object
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.ops.tensors import tensor
 from torchrepro_lint.program.running.callers import all_calls, frame_without_callers
+from torchrepro_lint.program.running.calling_places import making_places
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.epochs import takes_steps
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.written_arguments import parameter_of, written_argument
@@ -25,6 +28,9 @@ if TYPE_CHECKING:
 __all__ = ["works_on_data"]
 
 _DEPTH = 6
+#: How many places that make objects of a class are looked at.
+_MOST_OBJECTS: Final = 4
+_ASKS_FOR_GRADIENTS: Final = re.compile(rb"\brequires_grad")
 
 
 def works_on_data(ev: Evaluator, operation: Operation) -> bool:
@@ -113,7 +119,12 @@ def _is_taken(ev: Evaluator, facts: ModuleFacts, scope: Scope, binding: Binding,
             return _is_of_a_batch(ev, facts, scope, node, depth - 1)  # type: ignore[arg-type]
         case "param", _:
             is_input = _is_input(scope, binding.name)
-            return is_input or _is_handed_a_batch(ev, facts, scope, parameter_of(scope, binding.name), depth - 1)
+            parameter = parameter_of(scope, binding.name)
+            return (
+                is_input
+                or _is_handed_a_batch(ev, facts, scope, parameter, depth - 1)
+                or _is_called_on_a_batch(ev, facts, scope, parameter, depth - 1)
+            )
         case "element", node if node is not None:
             loop = parents_of(ev, facts).of(node)
             return isinstance(loop, tree.For) and loop.iter is node and takes_steps(scope, loop.site)
@@ -126,6 +137,26 @@ def _is_handed_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, paramete
     return bool(handed) and all(
         given is not None and _is_of_a_batch(ev, at.facts, at.scope, given, depth) for given, at in handed
     )
+
+
+def _is_called_on_a_batch(ev: Evaluator, facts: ModuleFacts, scope: Scope, parameter: Parameter, depth: int) -> bool:
+    """Whether each object of a class is only called on data, where its file asks for no gradient of that: `net(images)`
+    in the loop over the batches. What it is given is not what another layer has made.
+    """
+    cls = class_of_method(ev, facts, scope) if scope.name == "forward" else None
+    places = list(making_places(ev, cls, _MOST_OBJECTS + 1)) if cls is not None else []
+    if not 0 < len(places) <= _MOST_OBJECTS:
+        return False
+    for place in places:
+        calls = calls_of_object(ev, place.facts, place.scope, place.call)
+        if not calls or ev.project.holds(place.facts.path, _ASKS_FOR_GRADIENTS):
+            return False
+        for call in calls:
+            given = written_argument(call, parameter)
+            around = _scope_around(ev, place.facts, call)
+            if given is None or not _is_of_a_batch(ev, place.facts, around, given, depth):
+                return False
+    return True
 
 
 def _is_input(scope: Scope, name: str) -> bool:
