@@ -56,7 +56,8 @@ Not reported
     - Programs and tensors that stay on the CPU. To seed CUDA (`torch.cuda.manual_seed_all(seed)`) is no use of it.
     - Backward passes that do not happen, such as those of data preparation (in files called transforms, augmentation,
       datasets), of code that uses a trained network (in files called inference or predict), or back into what a network
-      is given as its input, by its name (`image`, `xyz`) or since all that calls it gives it batches.
+      is given as its input, by its name (`image`, `xyz`).
+    - Backward passes into what a model is given where all that calls it gives it batches.
     - Operations in which no two values are added to the same element: windows that do not overlap, one index for each
       row, permutations, positions from a counting loop or a mask.
     - Operations in which at most two gradients meet, whose sum is the same in either order: adaptive pooling along one
