@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
 from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.names import star_sources
+from torchrepro_lint.program.evaluation.imported import star_sources
 from torchrepro_lint.program.evaluation.outside_stores import bound_outside
 from torchrepro_lint.program.evaluation.scoping import frames_of_name
 from torchrepro_lint.program.evaluation.values import ModuleValue

@@ -9,8 +9,9 @@ memory.py            every question is answered once; reliance.py says what of a
 Expressions:
 expressions.py       what each form evaluates to
 arithmetic.py        operators
-names.py             names: bindings, imports, builtins; scoping.py: in which scopes; rebinding.py: what `exec` and
+names.py             names: bindings, builtins; scoping.py: in which scopes; rebinding.py: what `exec` and
                      `globals()` may bind
+imported.py          what import statements give, also those of a star
 narrowing.py         what a test says of a name in its arms; told_constants.py: where it says what the name is
 conditions.py        which conditions are proven; chances.py and kinds.py: comparisons with a draw, `isinstance`;
                      inner_tests.py: inside an expression

@@ -20,6 +20,7 @@ from torchrepro_lint.program.evaluation import (
     containers,
     enumerations,
     expressions,
+    imported,
     kinds,
     named_tuples,
     names,
@@ -185,7 +186,7 @@ class Evaluator(Memory):
 
     def import_module(self, importer: Path, dotted: str) -> Values:
         """The module `dotted` as the file `importer` would import it."""
-        return names.import_module(self, importer, dotted)
+        return imported.import_module(self, importer, dotted)
 
     def contexts(self, facts: ModuleFacts, scope: Scope) -> tuple[Frame, ...]:
         """The frames in which a scope runs, as far as the project shows; never empty."""

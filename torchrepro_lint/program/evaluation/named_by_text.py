@@ -14,8 +14,9 @@ from torchrepro_lint.dotted import dotted_beginning
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.program.evaluation import classes, names
+from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.imported import module_at, star_sources
 from torchrepro_lint.program.evaluation.open_attributes import set_by_text
 from torchrepro_lint.program.evaluation.text_parts import text_around
 from torchrepro_lint.program.evaluation.values import (
@@ -115,7 +116,7 @@ def _classes(ev: Evaluator, module: ModuleValue, *, imported: bool = False) -> I
     for name in offered:
         yield from (value for value in ev.attribute(module, name) if isinstance(value, ClassValue))
     for statement in scope.stars if "import-from" in kinds else ():
-        for source in names.star_sources(ev, statement, ev.module_frame(module.facts)):
+        for source in star_sources(ev, statement, ev.module_frame(module.facts)):
             yield from (value for value in some_class(ev, source) if isinstance(value, ClassValue))
 
 
@@ -267,7 +268,7 @@ def _imported(ev: Evaluator, text: str, node: tree.Call, importer: Path) -> Valu
     match [arg.value for arg in node.args[1:] if arg.keyword in (None, "package")]:
         case [tree.Name(id=package)] if package in own_package:
             path = ev.project.resolve_relative(importer, level, dotted)
-    return names.module_at(ev, path) if path is not None else unknown()
+    return module_at(ev, path) if path is not None else unknown()
 
 
 def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:
@@ -279,7 +280,7 @@ def _modules_in(ev: Evaluator, package: Value, ending: str) -> Values:
         for file in ev.project.files
         if file.parent == package.folder and file.name != "__init__.py" and file.stem.endswith(ending)
     ]
-    return union(*(names.module_at(ev, file) for file in files)) if len(files) <= MAX_MEMBERS else unknown()
+    return union(*(module_at(ev, file) for file in files)) if len(files) <= MAX_MEMBERS else unknown()
 
 
 def _around_name(text: tree.Expr) -> tuple[str, str]:

@@ -1,4 +1,4 @@
-"""From a name at a place to what it can be: bindings, imports, star imports, builtins."""
+"""From a name at a place to what it can be: bindings, what imports give, builtins."""
 
 from __future__ import annotations
 
@@ -10,11 +10,18 @@ from typing import TYPE_CHECKING, Final, cast
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END, MAX_BINDINGS, Binding
 from torchrepro_lint.knowledge.callables import described_packages
-from torchrepro_lint.knowledge.known import is_known
 from torchrepro_lint.knowledge.names import canonical, usual_module
 from torchrepro_lint.program.evaluation import containers
 from torchrepro_lint.program.evaluation.changes import after_changes
 from torchrepro_lint.program.evaluation.frames import Frame
+from torchrepro_lint.program.evaluation.imported import (
+    from_stars,
+    import_from,
+    import_module,
+    may_give,
+    module_at,
+    source_of,
+)
 from torchrepro_lint.program.evaluation.joining import opened
 from torchrepro_lint.program.evaluation.narrowing import at_use, past_rebinding
 from torchrepro_lint.program.evaluation.outside_stores import bound_outside
@@ -102,10 +109,10 @@ def _after_rebinding(ev: Evaluator, binding: Binding, values: Values, site: int,
         values = union(values, *(binding_values(ev, one, where) for one, where in outside))
     for star in frame.scope.stars:
         if binding.order < star.site < site and not binding.name.startswith("_"):
-            path = _source_of(ev, star, frame)
+            path = source_of(ev, star, frame)
             if path is None and binding.kind == "assign" and (star.level or is_unseen(star.module)):
                 values = union(values, unknown())
-            elif path is not None and path != frame.facts.path and _may_give(ev, path, binding.name):
+            elif path is not None and path != frame.facts.path and may_give(ev, path, binding.name):
                 values = union(values, *(ev.attribute(module, binding.name) for module in module_at(ev, path)))
     return values
 
@@ -264,37 +271,6 @@ def _decorated(ev: Evaluator, decorators: tuple[tree.Expr, ...], plain: Values, 
     return result
 
 
-# --- imports --------------------------------------------------------------------------------------------------
-
-
-def import_module(ev: Evaluator, importer: Path, dotted: str) -> Values:
-    """The module `dotted` as the file `importer` would import it."""
-    path = ev.project.resolve(importer, dotted)
-    if path is None:
-        return values_of(External(canonical(dotted)))
-    return module_at(ev, path)
-
-
-def module_at(ev: Evaluator, path: Path) -> Values:
-    if path.suffix != ".py":
-        return values_of(ModuleValue(path, None))
-    facts = ev.project.facts(path)
-    return values_of(ModuleValue(path, facts)) if facts is not None else unknown()
-
-
-def import_from(ev: Evaluator, importer: Path, statement: tree.ImportFrom, name: str) -> Values:
-    """What `from module import name` gives in the file `importer`."""
-    if statement.level:
-        path = ev.project.resolve_relative(importer, statement.level, statement.module)
-        if path is None:
-            return unknown()
-    else:
-        path = ev.project.resolve(importer, statement.module)
-        if path is None:
-            return values_of(External(canonical(f"{statement.module}.{name}")))
-    return union(*(ev.attribute(module, name) for module in module_at(ev, path)))
-
-
 def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
     """What `module.name` is: a global of the module, or a module below it."""
     if module.facts is not None:
@@ -309,7 +285,7 @@ def module_attribute(ev: Evaluator, module: ModuleValue, name: str) -> Values:
         return _given_over(ev, name, below, module) or module_at(ev, below)
     if module.facts is not None:
         frame = ev.module_frame(module.facts)
-        starred = _from_stars(ev, name, frame)
+        starred = from_stars(ev, name, frame)
         if starred:
             return starred
         if "__getattr__" in module.facts.scope.bindings or ev.project.holds(module.path, _REPLACED):
@@ -344,64 +320,14 @@ def _given_over(ev: Evaluator, name: str, below: Path, package: ModuleValue) -> 
         return NOTHING
     frame = ev.module_frame(package.facts)
     for index, statement in enumerate(frame.scope.stars):
-        if _source_of(ev, statement, frame) == below:
-            return _from_stars(ev, name, frame, index)
+        if source_of(ev, statement, frame) == below:
+            return from_stars(ev, name, frame, index)
     return NOTHING
-
-
-def _source_of(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Path | None:
-    """The module of the project that a statement imports from."""
-    return ev.project.resolve_from(frame.facts.path, statement.level, statement.module)
-
-
-def _from_stars(ev: Evaluator, name: str, frame: Frame, first: int = 0) -> Values:
-    parts: list[Values] = []
-    importer = frame.facts.path
-    for statement in frame.scope.stars[first:]:
-        path = _source_of(ev, statement, frame)
-        if path is None:
-            if not statement.level:
-                parts.append(_external_star(statement.module, name))
-        elif path != importer and not name.startswith("_") and _may_give(ev, path, name):
-            parts.extend(ev.attribute(module, name) for module in module_at(ev, path))
-    return union(*parts) if parts else NOTHING
-
-
-def star_sources(ev: Evaluator, statement: tree.ImportFrom, frame: Frame) -> Values:
-    """The modules of the project that `from module import *` takes from."""
-    path = _source_of(ev, statement, frame)
-    return module_at(ev, path) if path is not None and path != frame.facts.path else NOTHING
-
-
-# A module that lists its names literally gives no other.
-# A search that begins with letters leaps to them: what must be before them is asked afterwards.
-_LISTED = re.compile(rb"__all__(?<!.__all__)[ \t]*(?::[^=\n]*)?=[ \t]*[\[(]\s*[\"'\])]")
-_LISTED_ELSEWHERE = re.compile(rb"__all__[ \t]*(?:\+=|\.)|__all__[ \t]*=[^#]*?[\])][ \t]*\+")
-_STAR = re.compile(rb"import[\s\\(]*\*")
-
-
-def _may_give(ev: Evaluator, path: Path, name: str) -> bool:
-    """Whether a star import of a module may bring the name, asked of its text: there may be hundreds to look at."""
-    project = ev.project
-    if path.suffix != ".py" or project.holds(path, _STAR):
-        return True
-    if path not in project.mentioning(name):
-        return False
-    if not project.holds(path, _LISTED) or project.holds(path, _LISTED_ELSEWHERE):
-        return True
-    word = re.escape(name.encode())
-    return project.holds(path, re.compile(rb"%s(?<=[\"']%s)[\"']" % (word, word)))
-
-
-def _external_star(module: str, name: str) -> Values:
-    """A name that `from external import *` may give: only one that is known to exist there."""
-    full = canonical(f"{module}.{name}")
-    return values_of(External(full)) if is_known(full) else NOTHING
 
 
 def _beyond_bindings(ev: Evaluator, name: str, frame: Frame) -> Values:
     module = ev.module_frame(frame.facts)
-    starred = ev.remembered(("star", module, name), lambda: _from_stars(ev, name, module), NOTHING, unknown())
+    starred = ev.remembered(("star", module, name), lambda: from_stars(ev, name, module), NOTHING, unknown())
     if starred:
         return starred
     if name == "__file__":
@@ -411,6 +337,6 @@ def _beyond_bindings(ev: Evaluator, name: str, frame: Frame) -> Values:
     if name in _BUILTINS:
         return values_of(External(f"builtins.{name}"))
     usual = usual_module(name)
-    if usual is not None and any(_source_of(ev, star, module) is None for star in module.scope.stars):
+    if usual is not None and any(source_of(ev, star, module) is None for star in module.scope.stars):
         return values_of(External(usual))
     return unknown()
