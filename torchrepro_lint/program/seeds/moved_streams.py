@@ -78,7 +78,13 @@ def moved_by(program: Program, loader: Loader) -> Moved | None:
 
 
 def _moved_by(program: Program, loader: Loader) -> Moved | None:
-    passes = [way for at in passes_over(program, loader) for way in _ways_to(program, at)]
+    files = program.imports.above(loader.facts.path)
+    passes = [
+        way
+        for at in passes_over(program, loader)
+        for way in _ways_to(program, at)
+        if way[-1].scope.parent is not None or way[-1].facts.path in files  # else of a program without the loader
+    ]
     return (
         _by_the_number_of_workers(program, loader)
         or _by_a_run_before(program, loader, passes)
@@ -223,20 +229,18 @@ def _by_a_run_before(program: Program, loader: Loader, passes: Sequence[Way]) ->
         for way in ways_of(program, one)
     ]
     for way in passes:
-        ends = next((loop for one in way for loop in _loops_around(program, one) if _may_end_early(loop)), None)
-        if ends is None:
-            continue
+        inner: tree.For | tree.While | None = None
         for index, waypoint in enumerate(way):
             for loop in _loops_around(program, waypoint):
-                if loop is ends or not isinstance(loop, tree.For):
-                    continue
-                if any((loop.site, "body") in at.path for seed in seeds for at in seed if at.scope is waypoint.scope):
-                    continue
-                if turns_of(program, way, index, loop) is Turns.RUNS:
-                    outer = Link(
-                        Site(waypoint.facts.path, loop.site), "each turn is a training of its own, with no seed"
+                if inner is not None and _may_end_early(inner) and isinstance(loop, tree.For):
+                    is_seeded = any(
+                        (loop.site, "body") in at.path for seed in seeds for at in seed if at.scope is waypoint.scope
                     )
-                    return Moved("when the trainings before it end", (outer,))
+                    if not is_seeded and turns_of(program, way, index, loop) is Turns.RUNS:
+                        said = "each turn is a training of its own, with no seed"
+                        outer = Link(Site(waypoint.facts.path, loop.site), said)
+                        return Moved("when the trainings before it end", (outer,))
+                inner = loop
     return None
 
 
