@@ -110,6 +110,46 @@ def _every(test: str) -> dict[str, str]:
     return {"train.py": _HEAD + _OPTIONS + _SEED + _TRAINED.format(test=test)}
 
 
+def _given_data() -> dict[str, str]:
+    trained = _TRAINED.format(test="if args.network is not None:")
+    return {"train.py": _HEAD + _OPTIONS + _SEED + trained.replace("r(data, batch_size=4)", "r(Files(args.network))")}
+
+
+def _drawn(draw: str) -> dict[str, str]:
+    """A draw that an option asks for, before a loader is made."""
+    scaled = """\
+class Scaled(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.nn.Parameter(torch.randn(1))
+"""
+    return {"train.py": f"{_HEAD}{_OPTIONS}{scaled}\n\n{_SEED}if args.every:\n    {draw}\n{_ONE}print(noise, model)\n"}
+
+
+def _two_programs(held_out: str) -> dict[str, str]:
+    """Two programs with one function that trains, of which the second has a loader of an evaluation."""
+    shared = """\
+def held_out():
+    return DataLoader(data, batch_size=4)
+
+
+def run(loader, others, every):
+    for epoch in range(3):
+        for (batch,) in loader:
+            print(batch)
+        if others is not None and epoch % every == 0:
+            for (batch,) in others:
+                print(batch)
+"""
+    head = f"from shared import data, held_out, run\n{_HEAD.replace('data =', 'own =')}{_OPTIONS}{_SEED}"
+    call = "run(DataLoader(data, batch_size=4, shuffle={}), {}, args.every)\n"
+    return {
+        "shared.py": f"{_HEAD}\n\n{shared}",
+        "train.py": head + call.format(True, held_out),
+        "tune.py": head + call.format(False, "held_out()"),
+    }
+
+
 def _counted(test: str) -> dict[str, str]:
     trained = _TRAINED.format(test=f"if {test}:").replace("range(3)", "range(args.every)")
     return {"train.py": _HEAD + _OPTIONS + _SEED + trained}
@@ -122,6 +162,13 @@ def _network(test: str, other: str = "Two", part: str = "pass", seed: str = "") 
 
 def _runs(leaves: str, seed: str = "pass") -> dict[str, str]:
     return {"train.py": _HEAD + _SEED + _RUNS.format(leaves=leaves, seed=seed)}
+
+
+def _rounds() -> dict[str, str]:
+    """As `_runs`, with the loop over the epochs within one over rounds."""
+    head, epochs = _RUNS.format(leaves="break", seed="pass").split("    for epoch")
+    inner = "".join(f"    {line}" for line in f"    for epoch{epochs}".splitlines(keepends=True))
+    return {"train.py": f"{_HEAD}{_SEED}{head}    for around in range(4):\n{inner}"}
 
 
 def _workers(item: str, number: str) -> dict[str, str]:
@@ -140,7 +187,13 @@ _PROGRAMS = {
     "an evaluation in the epoch that an option says": (_counted("epoch == args.workers"), *_TOLD),
     "an evaluation in one process": (_every("if args.local_rank == 0:"), *_UNTOLD),
     "evaluations that an option counts": (_every("for _ in range(args.every):"), *_TOLD),
-    "a network that an option chooses": (_network('args.network == "one"'), *_TOLD),
+    "an evaluation where an option gives its data": (_given_data(), *_UNTOLD),
+    "a split that an option asks for": (_drawn("data, _ = torch.utils.data.random_split(data, [60, 4])"), *_UNTOLD),
+    "numbers that an option asks for": (_drawn("noise = torch.randn(64)"), *_TOLD),
+    "first weights that an option asks for": (_drawn("model = Scaled()"), *_UNTOLD),
+    "passes of another program over its loader": (_two_programs("None"), *_UNTOLD),
+    "passes of a program over its two loaders": (_two_programs("held_out()"), *_TOLD),
+    "a network that an option chooses": (_network('args.network == "one"'), *_UNTOLD),
     "a network that a constant chooses": (_network("len(data) == 64"), *_UNTOLD),
     "one network in both arms": (_network('args.network == "one"', other="One"), *_UNTOLD),
     "a part of a network": (
@@ -148,6 +201,7 @@ _PROGRAMS = {
     ),
     "a seed below the network": (_network('args.network == "one"', seed="torch.manual_seed(4)"), *_UNTOLD),
     "trainings that end early": (_runs("break"), *_TOLD),
+    "trainings of which a break leaves an inner loop": (_rounds(), *_UNTOLD),
     "trainings that do not": (_runs("print(loss)"), *_UNTOLD),
     "trainings with a seed each": (_runs("break", seed="torch.manual_seed(fold)"), *_UNTOLD),
     "items that draw, and no workers by default": (_workers("torch.rand(1)", "args.workers"), *_TOLD),
@@ -167,12 +221,6 @@ def test_what_is_told(files: dict[str, str], told: list[str], untold: list[str],
     for options in ({"profile": "strict"}, {"extend_select": ("TRL201",)}):
         found = [one.location.path.name for one in check([root], options).findings if one.code == "TRL201"]
         assert found == sorted([*told, *untold])
-
-
-def test_two_networks_are_told_with_a_safe_fix_alone(write) -> None:
-    files = _network('args.network == "one"')
-    report = check([write({"torchrepro-lint.toml": "target-torch = '<1.7'", **files})])
-    assert [one.code for one in report.findings if one.code == "TRL201"] == []
 
 
 def test_an_order_that_repeats_is_no_half_of_a_mend(write) -> None:

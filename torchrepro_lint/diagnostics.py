@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Literal, TypeAlias
 
 __all__ = [
     "Applicability",
@@ -99,10 +98,6 @@ class Fix:
     after: frozenset[Path] = frozenset()
 
 
-#: Why only the strict profile reports a finding about runs that agree as it is.
-Repeats: TypeAlias = Literal["always", "unless chosen"]
-
-
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One proven problem.
@@ -116,8 +111,7 @@ class Finding:
     template is, or another finding of the file says the same. None for what every profile reports. `strict_because`
     says which of that, where no program is named, as the end of a sentence.
 
-    `repeats`: only the strict profile reports it as well, because two runs agree as it is, whatever is chosen for them;
-    with "unless chosen" other choices may set them apart, and it is reported where a safe fix is left in the end.
+    `repeats`: only the strict profile reports it as well, because two runs agree as it is, whatever is chosen for them.
     """
 
     code: str
@@ -131,7 +125,7 @@ class Finding:
     statement_rows: tuple[int, int] | None = None
     left_to_strict: tuple[Path, ...] | None = None
     strict_because: str = ""
-    repeats: Repeats | None = None
+    repeats: bool = False
 
     @property
     def is_fixed_safely(self) -> bool:

@@ -266,7 +266,7 @@ def _left(checks: Checks) -> list[Drawn]:
     mended -= {one.location for one in told if one.code in OF_WORKERS and not one.is_fixed_safely}
     silenced = {one.location for one in merged(checks.found) if one.code in OF_ORDERS} - {one.location for one in told}
     # An order that repeats, whatever is chosen for a run, may stay as it is.
-    mended |= {one.location for one in told if one.repeats == "always" and checks.is_left_to_strict(one)}
+    mended |= {one.location for one in told if one.repeats and checks.is_left_to_strict(one)}
     left = [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
     known = mended | {one.location for one in checks.drawn}
     reported = (

@@ -101,8 +101,7 @@ def is_left_to_strict(finding: Finding, settings: Settings) -> bool:
 
 def is_left_since_it_repeats(finding: Finding, settings: Settings) -> bool:
     """Whether `settings` leave out a finding about what two runs agree in as it is."""
-    is_mended = finding.repeats == "unless chosen" and finding.is_fixed_safely
-    return finding.repeats is not None and not is_mended and not _runs_strictly(finding, settings)
+    return finding.repeats and not _runs_strictly(finding, settings)
 
 
 def _runs_strictly(rule: Named, settings: Settings) -> bool:

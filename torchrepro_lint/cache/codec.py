@@ -15,7 +15,6 @@ from torchrepro_lint.diagnostics import (
     LeftToStrict,
     Location,
     Position,
-    Repeats,
     Severity,
     TraceStep,
 )
@@ -100,7 +99,7 @@ class _Reader:
             (_row(rows[0]), _row(rows[1])) if rows is not None else None,
             tuple(map(self.path, left)) if left is not None else None,
             _text(because),
-            _repeats(repeats),
+            _flag(repeats),
         )
 
     def location(self, data: Any) -> Location:
@@ -135,10 +134,10 @@ def _text(data: Any) -> str:
     return data
 
 
-def _repeats(data: Any) -> Repeats | None:
-    if data is None or data == "always" or data == "unless chosen":
-        return data  # type: ignore[no-any-return]
-    raise ValueError("no such reason")
+def _flag(data: Any) -> bool:
+    if not isinstance(data, bool):
+        raise TypeError("neither true nor false")
+    return data
 
 
 def _number(data: Any) -> int:

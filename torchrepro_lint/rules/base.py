@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Repeats, Severity
+from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import (
@@ -74,7 +74,7 @@ class Rule(ABC):
         declined: str | None = None,
         about_control: bool | None = None,
         seldom_matters: bool | str = False,
-        repeats: Repeats | None = None,
+        repeats: bool = False,
     ) -> Finding:
         """A finding of this rule at a site. In tests every fix is unsafe: they may check what it would change. So is it
         in self-tests, in classes of which only static methods are used, in documentation, in programs that measure

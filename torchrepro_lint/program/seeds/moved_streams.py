@@ -11,24 +11,26 @@ The order repeats in each run with the same options. With others it is another o
 runs are not compared on the same batches.
 
 Each pass over a loader without a generator draws one number (torch/utils/data/dataloader.py 2.13.0,
-`_BaseDataLoaderIter.__init__`), and each layer that is made draws its first weights. What a network draws where it is
-run is left out: it is on the device of the network.
+`_BaseDataLoaderIter.__init__`). What a network draws where it is run is left out: it is on the device of the network.
+So are the first weights: where an option chooses the network, the runs differ in what they are to show already. The
+same holds of an option that gives the data of the other loader: `if args.val_path:`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, Site
 from torchrepro_lint.program.intent.intent_at import ways_of
-from torchrepro_lint.program.programs.entry_path import EntryRun, Step, entry_runs
+from torchrepro_lint.program.programs.entry_path import Step, entry_runs
 from torchrepro_lint.program.programs.epoch_loops import Iteration, passes_over
-from torchrepro_lint.program.programs.first_weights import brings_weights
+from torchrepro_lint.program.programs.first_weights import draws_weights, is_of_a_model
 from torchrepro_lint.program.programs.idle_draws import is_idle
 from torchrepro_lint.program.programs.run_places import comes_by, ways_to
 from torchrepro_lint.program.programs.turns import Turns, turns_of
@@ -51,22 +53,17 @@ if TYPE_CHECKING:
 
 __all__ = ["Moved", "moved_by"]
 
-#: Functions of torch that draw on the CPU, unless they are told a device.
-_ON_THE_CPU: Final = frozenset(
-    f"torch.{name}" for name in ("rand", "randn", "randint", "randperm", "normal", "utils.data.random_split")
-)
+#: Functions of torch that draw on the CPU, unless they are told a device. A split is not among them: where an option
+#: decides it, it decides which samples there are.
+_ON_THE_CPU: Final = frozenset(f"torch.{name}" for name in ("rand", "randn", "randint", "randperm", "normal"))
 
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What moves the generator: in words, for a message (`args.eval_every`), and the places that show it.
-
-    `is_a_network`: it chooses which network is built, so that two of them are not trained on the same batches.
-    """
+    """What moves the generator: in words, for a message (`args.eval_every`), and the places that show it."""
 
     by: str
     trace: tuple[Link, ...]
-    is_a_network: bool = False
 
 
 def moved_by(program: Program, loader: Loader) -> Moved | None:
@@ -78,12 +75,12 @@ def moved_by(program: Program, loader: Loader) -> Moved | None:
 
 
 def _moved_by(program: Program, loader: Loader) -> Moved | None:
-    files = program.imports.above(loader.facts.path)
+    made = ways_to(program, loader.facts, loader.scope, loader.call.site)
     passes = [
         way
         for at in passes_over(program, loader)
         for way in _ways_to(program, at)
-        if way[-1].scope.parent is not None or way[-1].facts.path in files  # else of a program without the loader
+        if _are_of_one_run(program, made, way)
     ]
     return (
         _by_the_number_of_workers(program, loader)
@@ -97,11 +94,21 @@ def _ways_to(program: Program, at: Iteration) -> tuple[Way, ...]:
     return ways_to(program, at.facts, at.scope, at.node.site)
 
 
+def _are_of_one_run(program: Program, made: Iterable[Way], way: Way) -> bool:
+    """Whether a program may come both by one of some ways and by another: programs that share a function for their
+    trainings have each their own loaders.
+    """
+    ends = (one[-1] for one in (*made, way))
+    outermost = [program.imports.above(end.facts.path) if end.scope.parent is None else None for end in ends]
+    *others, own = outermost
+    return own is None or not others or any(one is None or not own.isdisjoint(one) for one in others)
+
+
 # --- draws ----------------------------------------------------------------------------------------------------------
 
 
 def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
-    """A draw of the program that an option decides: a network that is built, or numbers. The walk ends once each loop
+    """Numbers that the program draws where an option decides it. The walk ends once each loop
     over the loader has taken a step: what is drawn after that, in a later part of its turns, is not looked for.
     """
     stepped = _steps_in(passes)
@@ -114,12 +121,12 @@ def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved
             continue
         leading = passes or [_way_of(event) for event in run.events if event.note == TRAINS]
         for step in steps:
-            if step.order < seeds[0][0] or not _draws_on_the_cpu(program, run, step):
+            if step.order < seeds[0][0] or not _draws_on_the_cpu(program, step):
                 continue
             later = [way for order, way in seeds if order > step.order]
             still = [one for one in leading if not any(_comes_before(way, one) for way in later)]
             words = f"draws: {step.event.name}"
-            drawn = _Drawn(_way_of(step.event), step.event.site, words, builds=_is_a_layer(step))
+            drawn = _Drawn(_way_of(step.event), step.event.site, words)
             found = _moved_on(program, loader, drawn, still)
             if found is not None:
                 return found
@@ -143,22 +150,14 @@ def _comes_before(way: Way, other: Way) -> bool:
     return met is not None and not met.loops
 
 
-def _draws_on_the_cpu(program: Program, run: EntryRun, step: Step) -> bool:
+def _draws_on_the_cpu(program: Program, step: Step) -> bool:
     event = step.event
-    if step.kind != "draw" or "torch" not in step.rngs or is_idle(program.ev, event) or brings_weights(event):
+    if step.kind != "draw" or "torch" not in step.rngs or event.name not in _ON_THE_CPU or is_idle(program.ev, event):
         return False
-    if event.name in _ON_THE_CPU:
-        device = event.arguments.keyword("device")
-        return device is None or device[0] <= {Constant("cpu"), Constant(None)}
-    return _is_a_layer(step) and run.trains
-
-
-def _is_a_layer(step: Step) -> bool:
-    """Whether a step makes a layer, or the network of a library."""
-    name = step.event.name
-    return name.startswith(("torch.nn.", "torchvision.models.")) and (
-        last_part(name)[:1].isupper() or name.startswith("torchvision.")
-    )
+    if draws_weights(event) and is_of_a_model(program, event):
+        return False
+    device = event.arguments.keyword("device")
+    return device is None or device[0] <= {Constant("cpu"), Constant(None)}
 
 
 def _way_of(event: Event) -> Way:
@@ -176,21 +175,32 @@ def _way_of(event: Event) -> Way:
 
 
 def _by_another_pass(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
-    """A pass over another loader that an option decides."""
+    """A pass over another loader of the same run that an option decides."""
+    made = ways_to(program, loader.facts, loader.scope, loader.call.site)
     for other in program.loader_sites:
         first = other[0]
         if first.site == loader.site or all(map(has_generator, other)) or program.is_test(first.facts.path):
             continue
         if first.facts.path not in program.imports.together(loader.facts.path):
             continue
+        ends = ways_to(program, first.facts, first.scope, first.call.site)
+        if ends and made and not any(_are_of_one_run(program, made, end) for end in ends):
+            continue
+        given = _words_of_the_data(first)
         for at in passes_over(program, first):
             site = Site(at.facts.path, at.node.site)
             for way in _ways_to(program, at):
-                drawn = _Drawn(way, site, "each pass over a loader draws a seed")
+                drawn = _Drawn(way, site, "each pass over a loader draws a seed", given)
                 found = _moved_on(program, loader, drawn, passes)
                 if found is not None:
                     return found
     return None
+
+
+def _words_of_the_data(loader: Loader) -> frozenset[str]:
+    """The names in the expression that makes the data set of a loader."""
+    made = [loader.scope.behind(arg.value) for arg in loader.call.args[:1]]
+    return frozenset(words_in(made))
 
 
 def _by_the_number_of_workers(program: Program, loader: Loader) -> Moved | None:
@@ -267,12 +277,12 @@ def _leaves(statement: tree.Stmt) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A draw: a way to it, its place, what it is in words, and whether it makes a layer."""
+    """A draw: a way to it, its place, what it is in words, and names of the data set for which it is made."""
 
     way: Way
     site: Site
     words: str
-    builds: bool = False
+    data: frozenset[str] = frozenset()
 
 
 def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[Way]) -> Moved | None:
@@ -284,12 +294,14 @@ def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[
             continue
         for index, waypoint in enumerate(way[: met.index + 1]):
             beside = other[met.at] if index == met.index else None
-            for said, at in _decided(program, way, index, beside, builds=drawn.builds):
+            for said, at in _decided(program, way, index, beside):
+                if last_part(said) in drawn.data:
+                    continue
                 steps = (
                     Link(Site(waypoint.facts.path, at), f"`{said}` decides whether this runs"),
                     Link(drawn.site, drawn.words),
                 )
-                return Moved(f"`{said}`", steps, is_a_network=drawn.builds)
+                return Moved(f"`{said}`", steps)
     return None
 
 
@@ -329,15 +341,11 @@ def _is_of_another_loader(program: Program, loader: Loader, met: _Met) -> bool:
     return any((one.scope, branch) in met.loops for way in made for one in way for branch, _ in one.path)
 
 
-def _decided(
-    program: Program, way: Way, index: int, beside: Waypoint | None, *, builds: bool
-) -> Iterator[tuple[str, int]]:
+def _decided(program: Program, way: Way, index: int, beside: Waypoint | None) -> Iterator[tuple[str, int]]:
     """The options that decide whether a place of a way runs, or how often, each with the place that says so; those that
     decide the same of the place `beside` it do not count.
     """
     waypoint = way[index]
-    if builds and waypoint.scope.name == "__init__":
-        return  # a part of a network, and not which network
     frame = frame_without_callers(program.ev, waypoint.facts, waypoint.scope)
     own = set(beside.path) if beside is not None else set()
     for guard in _guards(program, waypoint, beside):
@@ -346,8 +354,6 @@ def _decided(
         said = option_in(program.ev, guard.test, frame)
         if said is not None:
             yield said, guard.test.site
-    if builds:
-        return
     for loop in _loops_around(program, waypoint):
         if (loop.site, "body") in own or not isinstance(loop, tree.For) or says_epochs(loop, waypoint.scope):
             continue

@@ -132,11 +132,12 @@ Not reported
       says that the program does not seed torch.
     - What is seen to move an order, between the seed and a pass over the loader or in the turn before of the same loop:
       a draw on the CPU, or a pass over another loader, under a test of an option (of the command line, a configuration
-      or the environment) or in a loop that an option counts; a network that an option chooses, where a safe fix is left
-      in the end; items that draw, where an option that is 0 unless given counts the workers; and a loop over trainings
-      under one seed, of which a `break` may end one early.
-    - What does not count there: a test of the rank, a loop over epochs, a part of a network, dropout, which is on the
-      device of the network, and a loop that makes the loader anew.
+      or the environment) or in a loop that an option counts; items that draw, where an option that is 0 unless given
+      counts the workers; and a loop over trainings under one seed, of which a `break` may end one early.
+    - What does not count there: a test of the rank, a loop over epochs, dropout, which is on the device of the network,
+      a loop that makes the loader anew, and a `break` that leaves only a loop within the loop over the rounds of a
+      training. Nor do the first weights of a network that an option chooses, a split, or an option that gives the data
+      of the other loader: runs with other networks or data are not compared batch by batch.
     - In programs that want to repeat and do not seed torch, loaders for which no fix can be written, as where they are
       made again in one training (in each epoch), a data set keeps them, or the project is a package or supports a torch
       without generators: reported in the `strict` profile only, unless it is only unknown what calls them.
@@ -155,7 +156,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from typing import Final
 
-from torchrepro_lint.diagnostics import Finding, Repeats, Severity
+from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.loader_fix import loader_fix, why_rewritten
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.loaders import GENERATOR_SINCE
@@ -209,7 +210,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
         made = next((edit for edit in finding.fix.edits if _MAKES in edit.content), None) if finding.fix else None
         if finding.left_to_strict is not None:
             return None  # it is read by itself, if at all
-        if finding.repeats == "unless chosen" or (finding.repeats is None and may_be_seeded(program, loader)):
+        if not finding.repeats and may_be_seeded(program, loader):
             made = None  # an option moves it
         elif made is None:
             return None
@@ -245,8 +246,8 @@ class DataLoaderWithoutGenerator(LoaderRule):
             is_said = not seldom and is_said_of_the_program(program, loader.frame, loader.call, "torch")
             may_repeat = not seldom and (is_said or may_be_seeded(program, loader))
             moved = moved_by(program, loader) if may_repeat and not is_said else None
-            repeats = _repeats(moved) if may_repeat else None
-            is_left = bool(seldom) or repeats == "always"
+            repeats = may_repeat and moved is None
+            is_left = bool(seldom) or repeats
             fix, declined = None, None
             # Of what is left to the strict profile nobody reads the fix, which takes longer to plan than all else.
             if is_seeded or (self.is_told(program, loader.site) and (self.is_asked_for(program) or not is_left)):
@@ -255,7 +256,6 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 continue
             if declined is not None and not is_left:
                 seldom = _seldom_since_declined(program, loader)
-                repeats = None if seldom else repeats
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, moved, surely=surely, is_seeded=is_seeded)
             trace += moved.trace if moved is not None else ()
@@ -285,13 +285,6 @@ def _seldom_since_declined(program: Program, loader: Loader) -> str | bool:
     """Why nobody rewrites a training for the order of this loader, of which the fix is declined."""
     at = program, loader.facts, loader.scope, loader.call
     return (is_of_its_package(program, loader.facts.path) and _OF_OTHERS) or why_rewritten(*at, GENERATOR_SINCE)
-
-
-def _repeats(moved: Moved | None) -> Repeats | None:
-    """Whom an order concerns that repeats, and is moved so: only a safe fix is worth while for comparing networks."""
-    if moved is None:
-        return "always"
-    return "unless chosen" if moved.is_a_network else None
 
 
 def _message(loader: Loader, draw: Effect | None, moved: Moved | None, *, surely: bool, is_seeded: bool) -> str:
