@@ -28,6 +28,7 @@ __all__ = [
     "calls_of_object",
     "is_called_only_where",
     "is_never_called",
+    "is_of_uncalled_objects",
     "is_ruled_out",
     "module_runs",
     "runs_only_where",
@@ -154,6 +155,13 @@ def is_never_called(program: Program, facts: ModuleFacts, made: tree.Call) -> bo
     anyhow = re.compile(rf"(?:\.\s*|[\"']){attr}\b".encode())
     together = program.imports.together(facts.path)
     return not any(program.project.holds(path, as_text if path == facts.path else anyhow) for path in together)
+
+
+def is_of_uncalled_objects(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
+    """Whether a scope is the `forward` of a class of which each object goes by an attribute that nothing mentions."""
+    cls = class_of_method(program.ev, facts, scope) if scope.name == "forward" else None
+    made = list(_calls_making(program.ev, cls)) if cls is not None else []
+    return bool(made) and all(one is not None and is_never_called(program, one.facts, one.call) for one in made)
 
 
 def is_ruled_out(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> bool:

@@ -9,7 +9,7 @@ from typing import Final, TypeAlias
 from torchrepro_lint.knowledge.ops import OpRow, op_rows
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.intent.intent_at import intent_at, is_chosen_for_speed
-from torchrepro_lint.program.ops.module_runs import is_ruled_out
+from torchrepro_lint.program.ops.module_runs import is_of_uncalled_objects, is_ruled_out
 from torchrepro_lint.program.ops.op_runs import (
     is_about_cuda,
     may_run_backward,
@@ -93,7 +93,7 @@ def candidates(
                     program, operation.frame.facts, operation.frame.scope
                 ):
                     continue
-            if operation.is_module and _never_runs(program, operation):
+            if _never_runs(program, operation):
                 continue
             rows = rows_proven(program.ev, operation, rows, flag=flag, any_backend=any_backend)
             if not rows or (rows[0].phase == "backward" and not may_run_backward(program, operation, rows[0])):
@@ -113,9 +113,13 @@ def candidates(
 
 
 def _never_runs(program: Program, operation: Operation) -> bool:
-    """Whether a module is replaced before anything can run it, or no object that has it comes to its calls."""
-    place = operation.frame.facts, operation.frame.scope, operation.call
-    return is_replaced(program.ev, *place) or is_ruled_out(program.ev, *place)
+    """Whether a module is replaced before anything can run it, or no object that has it comes to its calls; or an
+    operation is of the `forward` of a class whose objects are all parts of others that never call them.
+    """
+    facts, scope, call = operation.frame.facts, operation.frame.scope, operation.call
+    if operation.is_module:
+        return is_replaced(program.ev, facts, scope, call) or is_ruled_out(program.ev, facts, scope, call)
+    return is_of_uncalled_objects(program, facts, scope)
 
 
 def adds_along_sparse_edges(program: Program, operation: Operation) -> bool:

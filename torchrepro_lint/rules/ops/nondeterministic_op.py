@@ -73,6 +73,7 @@ Not reported
       a program may use only one.
     - Modules that a constructor replaces by others before they run, itself or by a method that it calls, and those that
       are only called under a condition that no object of the project satisfies.
+    - The `forward` of classes of which each object is a part of another that never mentions it.
     - Networks that the program with the switch does not build, by the arguments that it gives: another one may.
     - Further calls of the same operation in a file: the trace of the first names them, and the `strict` profile reports
       each.
