@@ -130,6 +130,24 @@ def test_what_the_order_of_a_set_decides(use: str, decided: str, tmp_path: Path)
     assert f"{decided} differ" in finding.message
 
 
+@pytest.mark.parametrize(
+    ("labels", "said"),
+    [
+        ("open('labels.txt').read().split()", "a set of strings"),
+        ("[str(one) for one in frame.rows]", "a set of strings"),
+        ("list(frame['labels'])", "a set of what may be strings, by its name,"),
+        ("frame.labels", "a set of what may be strings, by its name,"),
+    ],
+)
+def test_what_only_a_name_says_of_a_set(labels: str, said: str, tmp_path: Path) -> None:
+    program = (
+        f"import torch\nfrom tables import frame\n\nnames = list(set({labels}))\ntorch.save(names.index('a'), 'a.pt')\n"
+    )
+    (tmp_path / "train.py").write_text(program, encoding="utf-8")
+    (finding,) = check([tmp_path], {"select": ("TRL208",)}).findings
+    assert finding.message.startswith(said)
+
+
 _INIT = """\
 import numpy as np
 import torch

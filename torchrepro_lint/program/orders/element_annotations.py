@@ -9,7 +9,8 @@ from torchrepro_lint.facts import tree
 
 __all__ = ["ElementKind", "annotated_elements", "annotated_values", "joined"]
 
-ElementKind = Literal["text", "number"]
+#: `named`: texts, as far as names tell.
+ElementKind = Literal["text", "named", "number"]
 
 #: Types of which iterating gives the first of what stands in the brackets: keys, where they are mappings.
 _COLLECTIONS: Final = frozenset(
@@ -51,10 +52,11 @@ def annotated_values(annotation: tree.Expr | None) -> ElementKind | None:
 
 
 def joined(kinds: Iterable[ElementKind | None]) -> ElementKind | None:
-    """A text among them makes texts of all; numbers only where all are."""
+    """A text among them makes texts of all, be it by its name; numbers only where all are."""
     found = list(kinds)
-    if "text" in found:
-        return "text"
+    for texts in ("text", "named"):
+        if texts in found:
+            return texts
     return "number" if found and all(one == "number" for one in found) else None
 
 

@@ -152,7 +152,7 @@ class Reader:
                 return field(self, node, depth) or by_name(node)
             case tree.Subscript(value=value, index=tree.Const(value=int()) | tree.Unary()):
                 return self.elements(value, depth - 1) or by_name(node)
-            case tree.Subscript(value=value, index=tree.Opaque()) if self.kind(value, depth - 1) == "text":
+            case tree.Subscript(value=value, index=tree.Opaque()) if self.kind(value, depth - 1) in ("text", "named"):
                 return "text"  # a piece of it: `name[:6]`
             case tree.Name(id=name):
                 known = joined(self._bound(one, depth) for one in bindings_at(self.scope, node))

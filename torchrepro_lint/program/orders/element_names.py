@@ -30,7 +30,7 @@ def by_name(node: tree.Expr) -> ElementKind | None:
                 return "number"
             if word.startswith("__"):  # Python's own: `self.__class__()` makes an object, and no texts
                 return None
-            return "text" if _TEXTS.search(word) else None
+            return "named" if _TEXTS.search(word) else None
         case tree.Subscript(value=tree.Name(id=word) | tree.Attribute(attr=word)) if _NUMBERED.search(word):
             return "number"
         case tree.Subscript(value=value):

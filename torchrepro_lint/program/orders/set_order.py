@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -12,7 +12,7 @@ from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
-from torchrepro_lint.program.orders.element_kinds import kind_of_elements
+from torchrepro_lint.program.orders.element_kinds import ElementKind, kind_of_elements
 from torchrepro_lint.program.orders.element_removals import does_without_a_number
 from torchrepro_lint.program.orders.order_backward import sinks_of
 from torchrepro_lint.program.orders.order_carriers import Sink
@@ -46,6 +46,7 @@ _WORDS: Final = re.compile(
 _OPERATIONS: Final = frozenset({"union", "difference", "intersection", "symmetric_difference"})
 _ITERATE: Final = frozenset({"list", "tuple", "enumerate", "zip", "map", "fromkeys"})
 _MAX_ITERATIONS: Final = 6
+_TEXTS: Final = ("text", "named")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -53,12 +54,14 @@ class OrderedSet:
     """A set expression whose order of iteration decides something.
 
     `at_once`: it is iterated where it is made, so that it can be sorted there; else it may be needed as a set too.
+    `by_name`: nothing but names says that it holds texts.
     """
 
     node: tree.Expr
     facts: ModuleFacts
     sink: Sink
     at_once: bool
+    by_name: bool = False
 
     @property
     def site(self) -> Site:
@@ -84,8 +87,8 @@ def ordered_sets(program: Program) -> Iterator[OrderedSet]:
             ordered = _ordered(program, facts, whole) if not known else None
             if ordered is None and not known:
                 unseen.append((facts, scope, whole))
-            elif ordered and kind_of_elements(program, facts, scope, _holder(program, facts, whole)) == "text":
-                found[whole.site] = ordered
+            elif ordered and (kind := _kind(program, facts, scope, whole)) in _TEXTS:
+                found[whole.site] = replace(ordered, by_name=kind == "named")
         for one in [one for one in found.values() if not one.at_once]:
             for whole in _made_of(program, one):
                 if (ordered := _ordered(program, facts, whole)) is not None:
@@ -107,8 +110,13 @@ def _found_back(program: Program, unseen: Sequence[tuple[ModuleFacts, Scope, tre
         if (sink := sinks.get(site)) is not None and site not in seen:
             seen.add(site)
             program.ev.begin_question()
-            if kind_of_elements(program, facts, scope, _holder(program, facts, node)) == "text":
-                yield OrderedSet(node, facts, sink, _is_iterated_at_once(program, facts, node))
+            if (kind := _kind(program, facts, scope, node)) in _TEXTS:
+                at_once = _is_iterated_at_once(program, facts, node)
+                yield OrderedSet(node, facts, sink, at_once, by_name=kind == "named")
+
+
+def _kind(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> ElementKind | None:
+    return kind_of_elements(program, facts, scope, _holder(program, facts, node))
 
 
 def iterations_of(program: Program, one: OrderedSet) -> list[Site] | None:

@@ -111,7 +111,7 @@ def _is_of_a_text(program: Program, facts: ModuleFacts, scope: Scope, call: tree
             return False
         if is_entropy("builtins.hash", call, program.ev, frame):
             return True
-    return Reader(program, facts, scope).kind(call.args[0].value, _DEPTH) == "text"
+    return Reader(program, facts, scope).kind(call.args[0].value, _DEPTH) in ("text", "named")
 
 
 def _outermost(parents: Parents, call: tree.Call) -> tree.Expr | None:

@@ -88,7 +88,8 @@ class SetIterationOrder(Rule):
     def check(self, program: Program) -> Iterator[Finding]:
         for one in ordered_sets(program):
             decided = _FIXES[one.sink.kind]
-            message = f"a set of strings is iterated over in another order in every run, so {decided}"
+            strings = "a set of what may be strings, by its name," if one.by_name else "a set of strings"
+            message = f"{strings} is iterated over in another order in every run, so {decided}"
             # Numbers by position are wrong for whoever saves or shares them, also in a program that seeds nothing.
             order = one.sink.kind in ("samples", "split")
             fix, declined = _fix(program, one) if self.is_told(program, one.site, about_control=order) else (None, None)
