@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.conditions import agreed, truthiness
-from torchrepro_lint.program.evaluation.values import ExternalObject, Instance, Site, Values
+from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, Instance, Site, Values
 from torchrepro_lint.program.intent.configured_defaults import is_only_for_what_is_off
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.loaders.worker_runs import argument
@@ -34,12 +35,13 @@ _NUM_REPLICAS, _SHUFFLE = 1, 3
 @dataclass(frozen=True, slots=True, eq=False)
 class ForgottenEpoch:
     """A sampler, the loader that draws from it, and the epoch loop over the loader, or where an iterator over that is
-    made again.
+    made again. `in_order_alone`: the same loader goes through the data in their order where there is one process.
     """
 
     sampler: KnownCall
     loader: Loader
     loop: EpochLoop | Restart
+    in_order_alone: bool = False
 
 
 def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
@@ -62,7 +64,7 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
         for loader in drawing.get(sampler.site, ()):
             loop = epoch_loop_over(program, loader) or restart_over(program, loader)
             if loop is not None:
-                one = ForgottenEpoch(sampler, loader, loop)
+                one = ForgottenEpoch(sampler, loader, loop, _is_in_order_alone(program, loader))
                 found.setdefault(loop.site, one)
     yield from sorted(found.values(), key=lambda one: (str(one.loop.site.path), one.loop.site.number))
 
@@ -70,6 +72,18 @@ def forgotten_epochs(program: Program) -> Iterator[ForgottenEpoch]:
 def _shuffles(program: Program, call: KnownCall) -> bool:
     given, values = argument(call.arguments, "shuffle", _SHUFFLE)
     return not given or (bool(values) and agreed(truthiness(program.ev, value) for value in values) is not False)
+
+
+def _is_in_order_alone(program: Program, loader: Loader) -> bool:
+    """Whether a loader gets a sampler of the data's own order where it gets none that shuffles, `SequentialSampler(
+    data) if rank == -1 else DistributedSampler(data)`, or None with `shuffle=False` written beside it.
+    """
+    given = loader.given("sampler")[0]
+    if any(isinstance(one, ExternalObject) and last_part(one.name) == "SequentialSampler" for one in given):
+        return True
+    told = loader.value("shuffle")
+    is_written = any(arg.keyword == "shuffle" for arg in loader.call.args)
+    return Constant(None) in given and is_written and agreed(truthiness(program.ev, one) for one in told) is False
 
 
 def _is_switched_off(program: Program, call: KnownCall) -> bool:

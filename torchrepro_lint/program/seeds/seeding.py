@@ -17,12 +17,14 @@ from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seedin
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 
 if TYPE_CHECKING:
+    from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.intent.intent import Evidence
     from torchrepro_lint.program.program import Program
 
 __all__ = [
     "has_generator",
     "has_seeded_generator",
+    "is_seeded_where_it_is_run",
     "may_be_seeded",
     "may_be_seeded_unseen",
     "numpy_seeding",
@@ -53,15 +55,15 @@ def may_be_seeded(program: Program, loader: Loader) -> bool:
         bool(seeding_of(program, loader))
         or program.ev.remembered(("import-seeds", path), lambda: any(import_seeds(program, path, "torch")), False)
         or may_be_seeded_unseen(program, path)
-        or _is_seeded_where_it_is_run(program, loader)
+        or is_seeded_where_it_is_run(program, loader.frame)
     )
 
 
-def _is_seeded_where_it_is_run(program: Program, loader: Loader) -> bool:
-    """Whether no program in sight makes the loader (a configuration names what does, or another project), and programs
-    of the project seed torch: these may, and theirs is what others are told to do.
+def is_seeded_where_it_is_run(program: Program, frame: Frame) -> bool:
+    """Whether no program in sight runs a frame's code (a configuration names what does, or another project), and
+    programs of the project seed torch: these may, and theirs is what others are told to do.
     """
-    above = program.programs_of(loader.frame)
+    above = program.programs_of(frame)
     if any(one.path in above for one in entry_points(program)):
         return False
     return any("torch" in one.seeds and is_for_the_run(program, one) for one in program.evidence_of("seed"))

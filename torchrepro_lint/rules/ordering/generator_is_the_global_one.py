@@ -68,6 +68,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import surely_before
+from torchrepro_lint.program.seeds.torch_seeds import seedings_around
 from torchrepro_lint.rules.base import Rule
 
 _NAMED = "the program seeds torch, and would take this generator without a name, too"
@@ -103,7 +104,7 @@ def _message(one: GlobalGenerator) -> str:
 
 def _repeats(program: Program, one: GlobalGenerator) -> bool:
     """Whether the generator is named that would be taken without a name as well, in a program that seeds torch."""
-    seeds = (seed for seed in program.evidence_in_programs_of(one.frame) if seed.effect == "seed")
+    seeds = seedings_around(program, one.frame.facts, one.frame.scope)
     return not one.by_seeding and any("torch" in seed.seeds for seed in seeds)
 
 

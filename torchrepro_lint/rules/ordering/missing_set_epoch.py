@@ -54,6 +54,9 @@ Not reported
     - `shuffle=False`.
     - Samplers of validation and test data.
     - Programs that call `set_epoch` anywhere.
+    - Loaders that go through the data in their order where there is one process (`SequentialSampler(data) if rank == -1
+      else DistributedSampler(data)`, or no sampler and `shuffle=False`): the same order in each epoch is wanted there.
+      They are reported in the `strict` profile only.
     - Samplers that are made only where a setting is on (`if config.use_ddp:`) that all code and all configurations set
       to False.
     - Lightning, Hugging Face's Trainer, accelerate and other frameworks that call it.
@@ -75,6 +78,7 @@ from torchrepro_lint.program.programs.restarted_iterators import Restart
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
+_IN_ORDER = "one process goes through the data in their order, too"
 _SET_EPOCH = "`DistributedSampler.set_epoch` is not called"
 
 
@@ -94,4 +98,6 @@ class MissingSetEpoch(Rule):
                 site = Site(one.loop.facts.path, one.loop.iteration.site)
                 trace.append(Link(site, "iterates over the loader in every epoch"))
             fix, declined = set_epoch_fix(program, one)
-            yield self.finding(program, one.loop.site, message, trace, fix=fix, declined=declined)
+            seldom = one.in_order_alone and _IN_ORDER
+            at = program, one.loop.site, message, trace
+            yield self.finding(*at, fix=fix, declined=declined, seldom_matters=seldom)

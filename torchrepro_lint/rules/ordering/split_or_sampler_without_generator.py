@@ -71,7 +71,8 @@ Not reported
     - Splits and samplers in programs that seed torch, unless that comes only after them or the ranks of a split have
       different seeds: two runs with one seed get the same parts and the same order. What else is drawn in the program
       still moves them: reported in the `strict` profile only. So are permutations that are drawn again in a loop or in
-      a function that trains, for which they are an order and no split.
+      a function that trains, for which they are an order and no split. Where no program in sight runs a split, as
+      where a configuration names its class, all programs of the project that seed torch count.
     - Splits and samplers in programs of which TRL502 says that they do not seed torch: that is one finding, whose fix
       seeds these as well. Reported in the `strict` profile only.
     - Further splits of a function for which no fix can be written: the trace of the first names them, and the `strict`
@@ -107,8 +108,10 @@ from torchrepro_lint.program.ordering.samplers import (
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import is_of_its_package
 from torchrepro_lint.program.repetition import only_evaluates
+from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
+from torchrepro_lint.program.seeds.seeding import is_seeded_where_it_is_run
 from torchrepro_lint.program.workers.global_draws import serves_an_evaluation
 from torchrepro_lint.program.workers.managers import sets_order_of
 from torchrepro_lint.rules.base import Rule
@@ -167,12 +170,17 @@ class SplitOrSamplerWithoutGenerator(Rule):
             seldom = (
                 seldom
                 or (is_unfixed and is_of_its_package(program, call.facts.path) and _OF_OTHERS)
-                or (not leaks and not is_surely_unseeded(program, call) and "torch is seeded, so it repeats")
+                or (not leaks and _may_be_seeded(program, call) and "torch is seeded, so it repeats")
                 or (one.kind == "permutation" and is_drawn_again(program, call) and "it is drawn again and again")
                 or (not leaks and is_said_of_the_program(program, call.frame, call.call, "torch") and _SAID)
             )
             found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
             yield (call.facts.path, id(call.scope), one.kind, leaks) if fix is None else None, found
+
+
+def _may_be_seeded(program: Program, call: KnownCall) -> bool:
+    """Whether torch may be seeded before a call, also by a program that makes what calls it by a configuration."""
+    return not is_surely_unseeded(program, call) or is_seeded_where_it_is_run(program, call.frame)
 
 
 def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:
