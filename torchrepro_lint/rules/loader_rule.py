@@ -9,13 +9,20 @@ from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_read_unused
-from torchrepro_lint.program.running.never_read import is_given_up, is_never_read, uses_of_its_name
+from torchrepro_lint.program.running.never_read import (
+    is_given_up,
+    is_never_read,
+    is_read_nowhere,
+    uses_of_its_name,
+)
 from torchrepro_lint.program.running.parents import Parents, is_named, parents_of
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
+from torchrepro_lint.source.cells import is_notebook
 
 __all__ = ["LoaderRule", "is_for_nothing", "safe_for_old_torch_alone"]
 
@@ -62,8 +69,25 @@ def safe_for_old_torch_alone(program: Program, fix: Fix) -> Fix:
 
 def is_for_nothing(program: Program, loader: Loader) -> bool:
     """Whether no batch of a loader is asked for: nothing reads it, it is given up, or only asked about."""
-    return _is_only_asked_about(program, loader) or any(
-        is_idle(program.ev, loader.facts, loader.call) for is_idle in (is_never_read, is_given_up)
+    return (
+        _is_only_asked_about(program, loader)
+        or is_never_read(program.ev, loader.facts, loader.call)
+        or is_given_up(program.ev, loader.facts, loader.call)
+        or _is_left_in_a_script(program, loader)
+    )
+
+
+def _is_left_in_a_script(program: Program, loader: Loader) -> bool:
+    """Whether a script that trains, and that nothing imports, gives a loader a name at its top level and never reads
+    that: a Trainer of transformers makes its loaders itself. What only defines something may be yet to be imported.
+    """
+    path = loader.facts.path
+    return (
+        not is_notebook(path)
+        and program.project.holds(path, program_words("trains", "trains_with_a_trainer"))
+        and not program.imports.is_imported(path)
+        and not program.is_offered(path)
+        and is_read_nowhere(program, loader.facts, loader.call)
     )
 
 

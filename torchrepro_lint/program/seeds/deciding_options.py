@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, sub_expressions
 from torchrepro_lint.knowledge.function_words import function_words
@@ -74,12 +75,14 @@ class _Options(Backward[str]):
 
     def made(self, query: Query) -> str | None:
         """The option in what an operation makes its result of. How many turns a loop over `range(args.epochs)` has is
-        not what its counter is in one of them; and its last turn, `epoch == args.epochs - 1`, has none after it.
+        not what its counter is in one of them, nor is the turn in which a run goes on that was interrupted, `range(
+        args.start_epoch, args.epochs)`; and its last turn, `epoch == args.epochs - 1`, has none after it.
         """
         if isinstance(query.node, tree.Compare) and self._asks_for_the_last_turn(query, query.node):
             return None
         parts = _first_and_step(query.node) if query.access else _parts(query.node)
-        return next((one for one in self.operands(query, parts) if one is not None), None)
+        found = (one for one in self.operands(query, parts) if one is not None)
+        return next((one for one in found if not (query.access and _goes_on_from(one))), None)
 
     def _asks_for_the_last_turn(self, query: Query, compared: tree.Compare) -> bool:
         if compared.ops not in (("==",), (">=",)):
@@ -99,6 +102,11 @@ class _Options(Backward[str]):
 
     def passed(self, query: Query, origin: Origin, fact: str) -> str | None:
         return fact if origin.how != "returned" else None
+
+
+def _goes_on_from(option: str) -> bool:
+    """Whether an option says with which turn a run goes on: `args.start_epoch`."""
+    return function_words("up_to_here").search(last_part(option)) is not None
 
 
 def _first_and_step(node: tree.Expr) -> list[tree.Expr]:

@@ -105,7 +105,7 @@ def serves_an_evaluation(program: Program, facts: ModuleFacts, scope: Scope, cal
     name = parents.target_name(chosen) if is_assigned else _name_around(parents, scope, chosen)
     if is_only_measured(program, facts, scope, call):
         return True
-    if is_trained_with(program, facts, call):
+    if is_trained_with(program, facts, scope, call):
         return False
     if function_words("for_an_evaluation").search(name):
         return True
@@ -127,10 +127,14 @@ def _chosen(parents: Parents, call: tree.Call) -> tree.Expr:
 
 
 def _name_around(parents: Parents, scope: Scope, call: tree.Expr) -> str:
-    """The key under which a call stands in a dict, `{"val": DataLoader(...)}`, or the function that returns it."""
+    """The key under which a call stands in a dict, `{"val": DataLoader(...)}`, the name of a list of such, or the
+    function that returns it.
+    """
     match parents.of(call):
         case tree.Return():
             return scope.name
+        case tree.Comprehension() | tree.Display(kind="list") as several:
+            return parents.target_name(several)
         case tree.DictDisplay(items=items):
             keys = (key.value for key, value in items if value is call and isinstance(key, tree.Const))
             return next((key for key in keys if isinstance(key, str)), "")

@@ -15,13 +15,12 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
-from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.callers import visible_calls
 from torchrepro_lint.program.running.epochs import is_step
-from torchrepro_lint.program.running.never_read import uses_of_a_module_name, uses_of_its_name
+from torchrepro_lint.program.running.never_read import uses_of_its_name
 from torchrepro_lint.program.running.parents import Node, Parents, parents_of
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
+from torchrepro_lint.program.workers.loader_uses import AROUND, End, loader_ends, scope_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -34,12 +33,8 @@ if TYPE_CHECKING:
 
 __all__ = ["is_only_measured", "is_trained_with"]
 
-#: What gives the items of what it is given, one after the other.
-_AROUND: Final = frozenset({"enumerate", "tqdm", "zip", "track"})
 #: Switches a network to evaluation, or its gradients off.
 _EVALUATING: Final = frozenset({"eval", "no_grad", "inference_mode"})
-#: Through how many functions that return a loader it is followed; one that is returned further may be trained with.
-_CALLS_UP: Final = 3
 
 
 def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
@@ -48,29 +43,26 @@ def is_only_measured(program: Program, facts: ModuleFacts, scope: Scope, call: t
     and nothing that they call may take a step, by its name. One that callers get and never read is none to train with,
     nor is one under the key of a dict that nothing reads: `loaders["source_te"] = DataLoader(...)`.
     """
-    target = parents_of(program.ev, facts).target_of(call)
-    match target:
-        case tree.Subscript(value=tree.Name(id=name), index=tree.Const(value=str() as key)):
-            return _measure(_under_key(program, facts, scope, target, name, key)) is True
-    uses = uses_of_its_name(program.ev, facts, call)
-    if uses is None and isinstance(parents_of(program.ev, facts).of(call), tree.Return):
-        return _measure(_by_callers(program, facts, scope, None, _CALLS_UP - 1)) is True
-    if uses is None:
-        uses = uses_of_a_module_name(program, facts, call)
-    if not uses:
-        return False
-    return _measure([_is_a_measurement(program, facts, use, at) for use, at in uses]) is True
+    answers = [_is_a_measurement(program, end) for end in loader_ends(program, facts, scope, call)]
+    return all(answer is not False for answer in answers) and any(answers)
 
 
-def is_trained_with(program: Program, facts: ModuleFacts, call: tree.Call) -> bool:
-    """Whether an optimizer takes steps in a loop over the loader that a call makes, by its name: in its own file, or in
-    a function of that which the loader is passed to, and which steps with each batch that it is given.
+def is_trained_with(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
+    """Whether an optimizer takes steps in a loop over the loader that a call in `scope` makes: in its own file by its
+    name, or in a function of that which the loader is passed to; or wherever it is followed to, in lists and dicts and
+    out of functions that return it. In both of these it steps with each batch that it is given.
     """
+    if any(
+        _takes_steps(end.scope, end.node, always=True)
+        for end in loader_ends(program, facts, scope, call)
+        if isinstance(end.node, tree.For)
+    ):
+        return True
     parents = parents_of(program.ev, facts)
     uses = uses_of_its_name(program.ev, facts, call)
     target = parents.target_of(call)
     if uses is None and isinstance(target, tree.Name) and target.id in facts.scope.bindings:
-        reads = ((use, _scope_at(facts, parents, use)) for use in parents.reads(target.id))
+        reads = ((use, scope_at(facts, parents, use)) for use in parents.reads(target.id))
         uses = [(use, scope) for use, scope in reads if scope.binder(target.id) in (None, facts.scope)]
     return any(_is_stepped_with(parents, facts, use, scope) for use, scope in uses or ())
 
@@ -84,7 +76,7 @@ def _is_stepped_with(parents: Parents, facts: ModuleFacts, use: Node, scope: Sco
         match above:
             case tree.Arg():
                 node, argument = above, above
-            case tree.Call(func=func) if called_name(func) in _AROUND:
+            case tree.Call(func=func) if called_name(func) in AROUND:
                 node = above
             case tree.Call(func=tree.Name(id=name)) if argument is not None and not passed:
                 inner = next((one for one in facts.scope.children if one.name == name), None)
@@ -94,118 +86,33 @@ def _is_stepped_with(parents: Parents, facts: ModuleFacts, use: Node, scope: Sco
                 reads = parents.reads_in(parameter, inner.node) if parameter is not None else ()
                 return any(_is_stepped_with(parents, facts, one, inner, passed=True) for one in reads)
             case tree.For(iter=iterated) if node is iterated:
-                return any(
-                    is_step(one) and called_name(one.func) != "backward"
-                    for one, path in scope.calls
-                    if (path[-1:] == ((above.site, "body"),) if passed else (above.site, "body") in path)
-                )
+                return _takes_steps(scope, above, always=passed)
             case _:
                 return False
     return False
 
 
-def _under_key(
-    program: Program, facts: ModuleFacts, scope: Scope, stored: tree.Subscript, name: str, key: str
-) -> list[bool | None] | None:
-    """The uses of what a function puts under a key of a dict. They are in sight where the dict goes by one name, which
-    its file reads with written keys alone, and where only this file calls a function that returns it.
-    """
-    parents = parents_of(program.ev, facts)
-    answers: list[bool | None] = []
-    for read in parents.reads(name):
-        match parents.of(read):
-            case tree.Subscript(value=value, index=tree.Const(value=str() as other)) as use if value is read:
-                if use is not stored and other == key:
-                    answers.append(_is_a_measurement(program, facts, use, _scope_at(facts, parents, use)))
-            case tree.Return() if all(one.facts is facts for _, one in visible_calls(program.ev, facts, scope)):
-                pass
-            case _:
-                return None
-    return answers or [True]
+def _takes_steps(scope: Scope, loop: tree.For, *, always: bool) -> bool:
+    """Whether a loop has a step of an optimizer in it; with `always`, in each turn that runs to its end."""
+    return any(
+        is_step(one) and called_name(one.func) != "backward"
+        for one, path in scope.calls
+        if (path[-1:] == ((loop.site, "body"),) if always else (loop.site, "body") in path)
+    )
 
 
-def _scope_at(facts: ModuleFacts, parents: Parents, node: Node) -> Scope:
-    function = next((one for one in parents.around(node) if isinstance(one, tree.FunctionDef)), None)
-    return facts.scope if function is None else facts.scope_of(function)
-
-
-def _measure(answers: Sequence[bool | None] | None) -> bool | None:
-    """Whether what is known of the uses of a loader says that all measure; None where they ask for its length alone."""
-    if answers is None or any(answer is False for answer in answers):
-        return False
-    return any(answers) or None
-
-
-def _is_a_measurement(
-    program: Program, facts: ModuleFacts, use: tree.Name | tree.Subscript, scope: Scope, calls_up: int = _CALLS_UP
-) -> bool | None:
-    """Whether a use of a loader measures; None for a use of its length alone. With `calls_up`, also what the callers of
-    a function do that returns it, and theirs, up to so many.
-    """
-    parents = parents_of(program.ev, facts)
-    node: Node = use
-    while (above := parents.of(node)) is not None:
-        match above:
-            case tree.Arg():
-                node = above
-            case tree.Call(func=func) if called_name(func) == "len":
-                return None
-            case tree.Call(func=func) if called_name(func) in _AROUND:
-                node = above
-            case tree.Call(func=func) if func is not node:
-                return _is_measuring(program, facts, called_name(func))
-            case tree.For(iter=iterated) if node is iterated:
-                return _measures(program, facts, scope, above)
-            case tree.Return() if calls_up:
-                return _measure(_by_callers(program, facts, scope, None, calls_up - 1))
-            case tree.Display(kind="tuple", items=items) if calls_up:
-                if not isinstance(parents.of(above), tree.Return):
-                    return False
-                index = next(at for at, item in enumerate(items) if item is node)
-                return _measure(_by_callers(program, facts, scope, index, calls_up - 1))
-            case _:
-                return False
+def _is_a_measurement(program: Program, end: End) -> bool | None:
+    """Whether what is done with a loader measures; None where its length alone is asked for."""
+    match end:
+        case End("length"):
+            return None
+        case End("unread"):
+            return True
+        case End("loop", facts, scope, tree.For() as loop):
+            return _measures(program, facts, scope, loop)
+        case End("passed", facts, _, tree.Call(func=func)):
+            return _is_measuring(program, facts, called_name(func))
     return False
-
-
-def _by_callers(
-    program: Program, facts: ModuleFacts, scope: Scope, index: int | None, calls_up: int
-) -> list[bool | None] | None:
-    """The uses that the callers of a function make of what it returns, or of one part of that; None where one of them
-    is not in sight.
-    """
-    if not isinstance(scope.node, tree.FunctionDef):
-        return None
-    answers: list[bool | None] = []
-    for call, frame in visible_calls(program.ev, facts, scope):
-        uses = _uses_of_part(program, frame.facts, frame.scope, call, index)
-        if uses is None:
-            return None
-        answers.extend(_is_a_measurement(program, frame.facts, use, at, calls_up) for use, at in uses)
-        answers.append(None if uses else True)
-    return answers or None
-
-
-def _uses_of_part(
-    program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, index: int | None
-) -> list[tuple[tree.Name, Scope]] | None:
-    """Where the name is read that a call gives its result to, or one part of that; None where it cannot be told."""
-    if index is None:
-        return uses_of_its_name(program.ev, facts, call)
-    parents = parents_of(program.ev, facts)
-    match parents.of(call):
-        case tree.Assign(targets=(tree.Display(items=targets),)) if index < len(targets):
-            target = targets[index]
-        case _:
-            return None
-    if not isinstance(target, tree.Name) or any(isinstance(one, tree.Starred) for one in targets):
-        return None
-    if scope.node is None and program.imports.importers(facts.path):
-        return None
-    for binding in scope.bindings.get(target.id, ()):
-        if binding.node is call and binding.unpack == (index,):
-            return list(binding_uses(parents, facts, scope, binding))
-    return None
 
 
 def _is_measuring(program: Program, facts: ModuleFacts, name: str | None) -> bool:
@@ -231,6 +138,8 @@ def _evaluates(scope: Scope) -> bool:
             case tree.Call(func=tree.Attribute(value=tree.Name(id=batch), attr="detach")):
                 if any(binding.kind == "element" for binding in scope.bindings.get(batch, ())):
                     return True
+            case tree.Call(func=tree.Name(id="eval")):  # the builtin function
+                continue
             case _ if called_name(call.func) in _EVALUATING:
                 return True
     if isinstance(scope.node, tree.FunctionDef):

@@ -101,9 +101,10 @@ Not reported
     - Loaders for an evaluation or for a look at the data, whether they shuffle or their workers draw: their name or
       that of the function says so (`val_loader`, `train_loader_for_test`, `def plot_samples`), only the first batch is
       looked at, or it is only gone through where the function evaluates, computes no gradients or detaches the batches,
-      and takes no step (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). So are those of a
-      script that evaluates or shows something (`model.eval()`, `plt.show()`), and trains nothing. They are reported in
-      the `strict` profile only. A `valid_loader` in whose loop an optimizer takes steps is none of them.
+      and takes no step (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`), also where a list,
+      a dict or an attribute holds it (`for x, _ in self.test_parts[client]`). So are those of a script that evaluates
+      or shows something (`model.eval()`, `plt.show()`), and trains nothing. They are reported in the `strict` profile
+      only. A `valid_loader` in whose loop an optimizer takes steps is none of them.
     - Code for other programs (a package that the project builds, copied code), if no program in sight makes the loader:
       reported in the `strict` profile only.
     - Loaders that always get a `sampler` or `batch_sampler`, which the loader's generator does not affect (that is
@@ -115,7 +116,7 @@ Not reported
       `strict` profile only, without a fix; so is a loader in a function that seeds torch above it and goes through it,
       where nothing else draws from torch: a generator would change nothing.
     - A loader of which only the length or the data set is asked (`len(DataLoader(...))`, `loader.dataset`), or whose
-      name in a function or `__main__` block nothing reads.
+      name nothing reads, in a function or `__main__` block, or in a script that trains, and that nothing imports.
     - Loaders of a notebook that no cell reads: reported in the `strict` profile only.
     - A loader that is told to shuffle where it gets a sampler, and then not: `sampler = balanced() if train else None`
       with `shuffle=train and sampler is None`.
@@ -134,10 +135,11 @@ Not reported
       a draw on the CPU, or a pass over another loader, under a test of an option (of the command line, a configuration
       or the environment) or in a loop that an option counts; items that draw, where an option that is 0 unless given
       counts the workers; and a loop over trainings under one seed, of which a `break` may end one early.
-    - What does not count there: a test of the rank, a loop over epochs, dropout, which is on the device of the network,
-      a loop that makes the loader anew, and a `break` that leaves only a loop within the loop over the rounds of a
-      training. Nor do the first weights of a network that an option chooses, a split, or an option that gives the data
-      of the other loader: runs with other networks or data are not compared batch by batch.
+    - What does not count there: a test of the rank, a loop over epochs, the epoch with which a resumed run begins,
+      dropout, which is on the device of the network, a loop that makes the loader anew, and a `break` that leaves only
+      a loop within the loop over the rounds of a training. Nor do the first weights of a network that an option
+      chooses, a split, or an option that gives the data of the other loader: runs with other networks or data are not
+      compared batch by batch.
     - In programs that want to repeat and do not seed torch, loaders for which no fix can be written, as where they are
       made again in one training (in each epoch), a data set keeps them, or the project is a package or supports a torch
       without generators: reported in the `strict` profile only, unless it is only unknown what calls them.
