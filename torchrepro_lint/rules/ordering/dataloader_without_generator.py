@@ -101,8 +101,8 @@ Not reported
     - Loaders for an evaluation or for a look at the data, whether they shuffle or their workers draw: their name or
       that of the function says so (`val_loader`, `train_loader_for_test`, `def plot_samples`), only the first batch is
       looked at, or it is only gone through where the function evaluates, computes no gradients or detaches the batches,
-      and takes no step (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). A list, a dict or an
-      attribute may hold it (`for x, _ in self.test_parts[client]`). So are those of a script that evaluates or shows
+      and takes no step (`compute_accuracy(model, train_loader)`, features under `torch.no_grad()`). A list, a dict or
+      an attribute may hold it (`for x, _ in self.test_parts[client]`). So are those of a script that evaluates or shows
       something (`model.eval()`, `plt.show()`), and trains nothing. They are reported in the `strict` profile only. A
       `valid_loader` in whose loop an optimizer takes steps is none of them.
     - Code for other programs (a package that the project builds, copied code), if no program in sight makes the loader:
