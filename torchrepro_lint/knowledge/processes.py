@@ -30,11 +30,13 @@ class ProcessStart:
     """A call that runs a function in other processes. One that is `alone` starts a single process. It starts none where
     one of `when` does not hold, or where the files of the program say what `not_beside` matches. The processes are
     never forked where they are `fresh`: they have no state of the program's, and models get their first weights there.
+    `methods` are what they call of a class that is given in place of a function.
     """
 
     function: Parameter
     alone: bool
     fresh: bool
+    methods: tuple[str, ...]
     when: tuple[Condition, ...]
     not_beside: re.Pattern[bytes] | None
 
@@ -58,6 +60,7 @@ def process_starts() -> Mapping[str, ProcessStart]:
             Parameter.parse(row["function"]),
             row.get("alone", False),
             row.get("fresh", False),
+            tuple(row.get("methods", ())),
             parse_conditions(row.get("when", "")),
             re.compile(row["not_beside"].encode()) if "not_beside" in row else None,
         )

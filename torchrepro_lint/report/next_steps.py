@@ -24,7 +24,7 @@ BY_HAND = {
     "TRL109": "Seed the library's generator in the `worker_init_fn`, with `torch.initial_seed() % 2**32`.",
     "TRL110": "Split the stream by `get_worker_info().id` and, in a distributed program, by the rank.",
     "TRL111": "Add the rank to the seed of the loader's generator.",
-    "TRL112": "Give each task a seed, `np.random.SeedSequence(seed).spawn(n)`, and draw from a generator made of it.",
+    "TRL112": "Give each task a seed, as one of `np.random.SeedSequence(seed).spawn(n)`, and seed with it there.",
     "TRL201": "Pass `generator=`: a `torch.Generator` of this loader alone, seeded with the program's seed.",
     "TRL202": "Pass `generator=`: a `torch.Generator` that is seeded with the program's seed.",
     "TRL203": "Call `manual_seed` of the generator with the program's seed.",

@@ -19,6 +19,8 @@ from torchrepro_lint.knowledge.processes import PoolClass, ProcessStart, pool_cl
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import (
+    Arguments,
+    ClassValue,
     Constant,
     ExternalObject,
     FunctionValue,
@@ -182,13 +184,27 @@ def _may_seed(value: Value) -> bool:
 def _events(program: Program, call: KnownCall, row: ProcessStart, first: Values) -> Sequence[Event] | None:
     """What the processes do; None where the function is not the program's, or not all that they do is seen."""
     functions = runs_of(program, call) if row.alone else frozenset()
-    functions = functions or argument(call.arguments, row.function.name, row.function.position)[1]
+    functions = functions or _called(
+        program, row, argument(call.arguments, row.function.name, row.function.position)[1]
+    )
     if not functions or not all(isinstance(one, (FunctionValue, MethodValue, Partial, Instance)) for one in functions):
         return None
     events = [*program.walker.calling(first), *program.walker.calling(functions)]
     if program.ev.exhausted or program.ev.lacks or any(_is_unseen_seeding(event) for event in events):
         return None
     return events
+
+
+def _called(program: Program, row: ProcessStart, values: Values) -> Values:
+    """What the processes call: of a class of the program, the methods of its objects that the row names."""
+    called: set[Value] = set()
+    for value in values:
+        if isinstance(value, ClassValue) and row.methods:
+            made = Instance(value, Arguments((), (), True, True), None)
+            called.update(one for name in row.methods for one in program.ev.attribute(made, name))
+        else:
+            called.add(value)
+    return frozenset(called)
 
 
 def _is_unseen_seeding(event: Event) -> bool:

@@ -5,7 +5,7 @@ What it does
     which nothing seeds there. They are started by `multiprocessing.Pool`, `ProcessPoolExecutor`, Pebble's pool,
     `process_map`, `Process` in a loop or a class of the project that derives from it, `map` and `filter` of Hugging
     Face's datasets with `num_proc`, `ParallelMapper` of torchdata with `method="process"`, or by Ray: `tune.run`,
-    `tune.Tuner` and `TorchTrainer` with a function of the project.
+    `tune.Tuner` and `TorchTrainer` with a function or a `Trainable` of the project.
 
 Why is this bad?
     A process that is forked, as on Linux before Python 3.14, begins with a copy of its parent's state of NumPy and
@@ -78,7 +78,7 @@ Not reported
 
 Known limits
     Processes of `joblib`, `loky`, `pathos` and Dask are not looked at, nor are tasks and actors of Ray
-    (`@ray.remote`) and subclasses of its `Trainable`.
+    (`@ray.remote`).
 
 References
     https://numpy.org/doc/stable/reference/random/parallel.html
