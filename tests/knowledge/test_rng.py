@@ -116,7 +116,7 @@ def at(qualname: str, package: str, version: str) -> set[str]:
         ("albumentations.GlassBlur.__call__", "albumentations", "2.0.8", {"own"}),
         ("skimage.util.random_noise", "scikit-image", "0.18.3", {"numpy"}),
         ("skimage.util.random_noise", "scikit-image", "0.26.0", {"fresh"}),
-        ("webdataset.WebDataset", "webdataset", "0.2.100", {"python"}),
+        ("webdataset.WebDataset", "webdataset", "0.2.100", {"python", "entropy"}),
         ("webdataset.filters.shuffle", "webdataset", "0.2.86", {"entropy"}),
         ("datasets.iterable_dataset.IterableDataset.shuffle", "datasets", "5.2.0", {"fresh"}),
         ("torchrl.data.replay_buffers.PrioritizedReplayBuffer.sample", "torchrl", "0.14.1", {"numpy"}),

@@ -22,6 +22,7 @@ __all__ = [
     "object_seedings",
     "rng_effects",
     "seeding_themselves",
+    "switched_to_entropy",
 ]
 
 #: Another distribution of the same modules, in which torch's worker seed decides.
@@ -63,6 +64,14 @@ class RngEffect:
     generator_parameter: Parameter | None = None
     moment: Literal["call", "use", "fit"] = "call"
 
+    @property
+    def entropy_option(self) -> Parameter | None:
+        """The option that makes the call take a seed from the system, if no argument brings another one."""
+        if self.kind != "draw" or self.rng != "entropy" or self.generator_parameter is not None:
+            return None
+        options = (Parameter(one.parameter, one.position) for one in self.when if one.test == "is-true")
+        return next(options, None)
+
     def holds_at(self, version: str) -> bool:
         """Whether the effect is there in the release `version` of its package."""
         return admits(self.versions, version)
@@ -98,6 +107,16 @@ def seeding_themselves() -> frozenset[str]:
         for name in _index().names()
         if "*" not in name and (effects := [one for one in rng_effects(name) if one.kind == "draw"])
         if all(one.rng in ("fresh", "entropy") and one.generator_parameter is not None for one in effects)
+    )
+
+
+@cache
+def switched_to_entropy() -> frozenset[str]:
+    """The calls that draw by a seed from the system where an option is on, whatever else they are given."""
+    return frozenset(
+        canonical(name)
+        for name in _index().names()
+        if "*" not in name and any(one.entropy_option is not None for one in rng_effects(name))
     )
 
 

@@ -17,10 +17,14 @@ def lacking(call: tree.Call, parameter: Parameter) -> str:
 
 
 def named_without(name: str, call: tree.Call, parameter: Parameter) -> str:
-    """The same of a call of `name`: `random_split without generator`, `random_split whose generator may be None`."""
+    """The same of a call of `name`: `random_split without generator`, `random_split whose generator may be None`; and
+    with an option that is written as it should not be: `ResampledShards with deterministic=False`.
+    """
     written = written_argument(call, parameter)
     if written is None:
         return f"{name} without `{parameter.name}`"
+    if isinstance(written, tree.Const) and isinstance(written.value, bool):
+        return f"{name} with `{parameter.name}={written.value}`"
     return f"{name} whose `{parameter.name}` {_is_none(written)}"
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.conditions import Parameter
-from torchrepro_lint.knowledge.rng import rng_effects, seeding_themselves
+from torchrepro_lint.knowledge.rng import rng_effects, seeding_themselves, switched_to_entropy
 from torchrepro_lint.program.intent.intent import fetches_items
 from torchrepro_lint.program.loaders.worker_runs import condition_holds
 from torchrepro_lint.program.running.known_calls import KnownCall, all_names, asked_calls
@@ -24,7 +24,9 @@ __all__ = ["UnseededStream", "unseeded_streams"]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnseededStream:
-    """A call that draws from a generator of its own, which nothing seeds; `parameter` is what would seed it."""
+    """A call that draws from a generator of its own, which nothing seeds; `parameter` is what would seed it, or the
+    option that decides whether anything does.
+    """
 
     call: KnownCall
     parameter: Parameter
@@ -44,7 +46,22 @@ def unseeded_streams(program: Program) -> Iterator[UnseededStream]:
         if fetches_items(call.scope) or isinstance(parents_of(program.ev, call.facts).of(call.call), tree.ExprStmt):
             continue  # what is drawn in workers has rules of its own, and what is dropped decides nothing
         found.append(UnseededStream(call, first))
+    for group in asked_calls(program, switched_to_entropy()):
+        turned_on = [_turned_on(call) for call in group]
+        first = turned_on[0]
+        if first is None or None in turned_on or program.ev.exhausted or program.ev.lacks:
+            continue
+        if all_names(program, group[0]) <= switched_to_entropy() and not fetches_items(group[0].scope):
+            found.append(UnseededStream(group[0], first))
     yield from sorted(found, key=lambda one: (str(one.call.facts.path), one.call.call.site))
+
+
+def _turned_on(call: KnownCall) -> Parameter | None:
+    """The option by which the call takes a seed from the system, where it is proven to be on."""
+    for effect in rng_effects(call.name):
+        if effect.entropy_option is not None and all(condition_holds(one, call.arguments) for one in effect.when):
+            return effect.entropy_option
+    return None
 
 
 def _missing(call: KnownCall) -> Parameter | None:

@@ -12,7 +12,8 @@ What it does
     and if they have no seed (`np.random.default_rng()`), in a program that seeds the global generators and draws from
     this one as well. So do calls of libraries that shuffle or sample with a generator of their own, if they are given
     no seed: `IterableDataset.shuffle` and `interleave_datasets` of Hugging Face's datasets, `shuffle` of webdataset,
-    `random_shuffle` of Ray's data sets, `scipy.stats.qmc.Sobol`.
+    `random_shuffle` of Ray's data sets, `scipy.stats.qmc.Sobol`. webdataset's `ResampledShards`, also as
+    `WebDataset(resampled=True)`, takes one from the system even if it is given a seed, unless `deterministic=True`.
 
 Why is this bad?
     The call looks like seeding, but no run can be repeated. Python hashes strings with a random key that it chooses
