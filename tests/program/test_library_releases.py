@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from program.asking import program_of
 
+from torchrepro_lint.engine import check
+
 CODE = "from pytorch_lightning import Trainer\nTrainer(deterministic=True)\n"
 
 
@@ -24,6 +26,39 @@ CODE = "from pytorch_lightning import Trainer\nTrainer(deterministic=True)\n"
 def test_lightning_before_1_5_sets_cudnn_alone(tmp_path: Path, required: str, effect: str) -> None:
     (tmp_path / "requirements.txt").write_text(required)
     assert {one.effect for one in program_of(tmp_path, CODE).evidence} == {effect}
+
+
+@pytest.mark.parametrize(
+    ("required", "effects"),
+    [
+        ("", set()),
+        ("pytorch-lightning==1.4.9\n", set()),
+        ("pytorch-lightning==1.5.10\n", {"algorithms-off"}),
+        ("pytorch-lightning>=1.6,<2\n", {"algorithms-off"}),
+        ("pytorch-lightning>=1.6\n", set()),
+        ("pytorch-lightning==2.0.0\n", set()),
+    ],
+)
+def test_lightning_before_2_takes_the_switch_back_unasked(tmp_path: Path, required: str, effects: set[str]) -> None:
+    (tmp_path / "requirements.txt").write_text(required)
+    code = "from pytorch_lightning import Trainer\nTrainer(max_epochs=3)\n"
+    assert {one.effect for one in program_of(tmp_path, code).evidence} == effects
+
+
+def test_the_variable_is_not_missed_where_the_switch_is_taken_back(tmp_path: Path) -> None:
+    code = """\
+import torch
+from pytorch_lightning import Trainer
+
+torch.manual_seed(0)
+torch.use_deterministic_algorithms(True)
+model = torch.nn.Linear(4, 4).to("cuda")
+Trainer(max_epochs=3).fit(model)
+"""
+    (tmp_path / "train.py").write_text(code)
+    for required, told in (("pytorch-lightning==1.5.10\n", False), ("pytorch-lightning==2.0.0\n", True)):
+        (tmp_path / "requirements.txt").write_text(f"torch==1.12.1\n{required}")
+        assert ("TRL303" in {one.code for one in check([tmp_path]).findings}) is told
 
 
 def test_a_configuration_likewise(tmp_path: Path) -> None:

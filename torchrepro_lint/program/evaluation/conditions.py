@@ -173,10 +173,20 @@ def _same(left: Value, right: Value) -> bool | None:
         return bool(left.value == right.value)
     if isinstance(left, _OBJECTS) and isinstance(right, _OBJECTS):
         return left == right
+    if _is_device_and_text(left, right) or _is_device_and_text(right, left):
+        return False
     kinds = [one for one in (left, right) if isinstance(one, External) and one.name.startswith("builtins.")]
     if kinds and all(one in kinds or isinstance(one, _OBJECTS) for one in (left, right)):
         return left == right
     return None
+
+
+def _is_device_and_text(one: Value, other: Value) -> bool:
+    """Whether these are a `torch.device` and a text, which are never equal: a device compares with devices alone
+    (torch/csrc/Device.cpp 2.13.0, `THPDevice_rc`).
+    """
+    is_device = isinstance(one, ExternalObject) and one.name == "torch.device"
+    return is_device and isinstance(other, Constant) and isinstance(other.value, str)
 
 
 def _is_one_of(item: Value, container: Value) -> bool | None:

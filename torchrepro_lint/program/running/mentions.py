@@ -86,12 +86,25 @@ def _mentions(program: Program, facts: ModuleFacts) -> Mentions:
                     found.note(part, who)
             case tree.FunctionDef(name="__init_subclass__"):
                 found.anything.add(who)
-        pending.extend((child, who) for child in children(node))
+        pending.extend((child, who) for child in _looked_up(node))
     for who, dotted in chains:
         _note_chain(found, imports, who, dotted)
     if facts.scope.stars:  # whose names the module has as well
         found.anything.update(found.own_table)
     return found
+
+
+def _looked_up(node: Node) -> Iterator[Node]:
+    """The parts of a node, without the texts that something is only compared with: `if method == "HGNN"` chooses what
+    its arms name, and finds nothing by that text.
+    """
+    for child in children(node):
+        if not isinstance(node, tree.Compare):
+            yield child
+        elif isinstance(child, tree.Display):
+            yield from (item for item in child.items if not isinstance(item, tree.Const))
+        elif not isinstance(child, tree.Const):
+            yield child
 
 
 @cache

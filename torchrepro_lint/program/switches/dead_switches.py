@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.knowledge.dead_switches import backend_attributes, dropped_generators, meant_attribute
@@ -17,6 +18,7 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import call_switches, seeding_call
 from torchrepro_lint.program.evaluation.command_line import is_parsed
+from torchrepro_lint.program.evaluation.conditions import compare, truth
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
@@ -24,11 +26,13 @@ from torchrepro_lint.program.evaluation.values import (
     External,
     ExternalObject,
     MemberOf,
+    Site,
     Value,
     Values,
 )
 from torchrepro_lint.program.running.call_index import aliases_of
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.running.guards import Place, guards
 from torchrepro_lint.program.running.never_read import is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.statements import own_statements
@@ -96,8 +100,34 @@ def _stores(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> Iterator[DeadSwi
         if _may_be_module(scope, store.target.value):
             frame = frame_without_callers(ev, facts, scope)
             found = _of_store(ev, store, store.target, frame)
-            if found is not None:
+            if found is not None and not (found.fault == "unbound" and _never_runs(ev, store, frame)):
                 yield found
+
+
+def _never_runs(ev: Evaluator, store: Store, frame: Frame) -> bool:
+    """Whether a test around a statement is proven to keep it from running."""
+    site = store.statement.site
+    place = Place(frame.facts, frame.scope, frame.scope.path_at(site), Site(frame.facts.path, site))
+    return any(
+        truth(ev, one.test, frame) is (not one.holds) or _of_what_was_set(ev, one.test, frame) is (not one.holds)
+        for one in guards(ev, place)
+    )
+
+
+def _of_what_was_set(ev: Evaluator, test: tree.Expr, frame: Frame) -> bool | None:
+    """The outcome of a comparison of an attribute that the function has set before, `args.device = torch.device(...)`,
+    under no test of its own; None for others.
+    """
+    match test:
+        case tree.Compare(left=tree.Attribute() as left, ops=(op,), comparators=(right,)):
+            scope, name = frame.scope, dotted_name(left)
+            before = [one for one in scope.stores if one.statement.site < test.site and dotted_name(one.target) == name]
+            if name is None or not before or before[-1].value is None:
+                return None
+            arms = scope.path_at(before[-1].statement.site)
+            if arms == scope.path_at(test.site)[: len(arms)]:
+                return compare(op, ev.values(before[-1].value, frame), ev.values(right, frame))
+    return None
 
 
 _TELLING: Final = function_words("like_a_switch")

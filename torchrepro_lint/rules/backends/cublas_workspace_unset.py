@@ -58,7 +58,8 @@ Not reported
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable, or a Python
       file writes such a script (`export CUBLAS_WORKSPACE_CONFIG=`).
     - A function that asks for the variable and decides by it (`if os.getenv("CUBLAS_WORKSPACE_CONFIG")`).
-    - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`).
+    - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`), or that take the
+      switch back: the Trainer of Lightning 1.5 to 1.9 does so where it is not given `deterministic=`.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
 
 References
@@ -236,7 +237,9 @@ def _shares_a_program(program: Program, setting: Setting, one: Evidence) -> bool
 
 
 def _set_by_a_framework(program: Program, one: Evidence) -> bool:
-    """Whether a framework that is asked for determinism sets the variable, in a program with the switch in it."""
+    """Whether a framework that is asked for determinism sets the variable, in a program with the switch in it, or its
+    trainer takes the switch back.
+    """
     files = frozenset().union(*(program.imports.together(root) for root in one.roots))
     return any(
         other.effect.startswith("algorithms")
