@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from program.asking import named, program_of
 
+from torchrepro_lint.program.import_folders import MAX_FOLDER_DEPTH, MAX_FOLDER_TEXTS
 from torchrepro_lint.settings import Settings
 
 CASES = {
@@ -253,6 +254,92 @@ def test_who_imports_whom(tmp_path: Path) -> None:
     for above in program.imports.above(tmp_path / "p/b.py"):
         assert tmp_path / "p/b.py" in program.imports.below(above)
     assert names(program.runs_with([tmp_path / "apart.py", tmp_path / "main.py"])) == ["apart.py", "main.py"]
+
+
+def many_texts(number: int) -> str:
+    """An expression with so many texts, and `other`."""
+    return "".join(f"'{one}' if a else " for one in range(number)) + "'other'"
+
+
+HERE = "os.path.dirname(os.path.abspath(__file__))"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        f"sys.path.append({HERE} + '/../../other/deep')",
+        f"here = {HERE}\nbase = os.path.dirname(os.path.dirname(here))\nsys.path.insert(0, os.path.join(base, 'other', 'deep'))",
+        "from os.path import join, dirname\nsys.path.insert(0, join(dirname(__file__), os.pardir, '..', 'other', 'deep'))",
+        "sys.path.append(str(Path(__file__).resolve().parents[2] / 'other' / 'deep'))",
+        "ROOT = Path(__file__).parent.parent.parent\nsys.path.append(str(ROOT / 'other' / 'deep'))",
+        "sys.path.append(str(Path(__file__).parent.joinpath('..', '..', 'other/deep')))",
+        "sys.path[:] = [os.path.join(sys.path[0], '../../other/deep')] + sys.path",
+        "sys.path += ['../../other/deep']",
+        "sys.path.extend(['tools', '../../other/deep'])",
+        "for part in ('a', 'other/deep'):\n    sys.path.append(part)",
+        "sys.path.append('other/deep')",
+        "sys.path.append(os.path.join(os.getcwd(), 'other', 'deep'))",
+        "sys.path.append(os.path.join(os.path.dirname(os.getcwd()), 'other', 'deep'))",
+        "def add(folder):\n    if folder not in sys.path:\n        sys.path.insert(0, folder)\n"
+        "add(os.path.join(os.path.dirname(__file__), '../../other', 'deep'))",
+        "if True:\n    where = os.path.join('..', '..', 'other', 'deep')\nelse:\n    where = sys.argv[1]\nsys.path.append(where)",
+        "import site\nsite.addsitedir('../../other/deep')",
+        "import _paths",
+        "sys.path.append(os.environ['CODE'])",
+        "sys.path.append('/home/somebody/code/other/deep')",
+    ],
+)
+def test_folders_that_a_file_puts_on_sys_path(tmp_path: Path, lines: str) -> None:
+    files = {
+        "apps/run/main.py": f"import os\nimport sys\nfrom pathlib import Path\n{lines}\nfrom helper import v as x\n",
+        "apps/run/_paths.py": "import sys\nsys.path.insert(0, '../../other/deep')\n",
+        "other/deep/helper.py": "from second import v\n",
+        "other/deep/second.py": "v = 1\n",
+    }
+    assert named(program_of(tmp_path, files), "x", "apps/run/main.py") == "1"
+
+
+@pytest.mark.parametrize(
+    "besides",
+    [
+        {"more/helper.py": "v = 2"},  # which of two is not known
+        {"other/deep/__init__.py": ""},  # a part of a package, which is imported by the package's name
+        {"other/deep/helper.py": "import helper.part\nv = 1"},  # named after a library
+    ],
+)
+def test_an_unknown_folder_on_sys_path_may_hold_another_module(tmp_path: Path, besides: dict[str, str]) -> None:
+    files = {
+        "apps/run/main.py": "import os\nimport sys\nsys.path.append(os.environ['CODE'])\nfrom helper import v as x\n",
+        "other/deep/helper.py": "v = 1\n",
+    }
+    assert named(program_of(tmp_path, {**files, **besides}), "x", "apps/run/main.py") == "helper.v"
+
+
+@pytest.mark.parametrize(
+    ("folder", "meant"),
+    [
+        ("'../../other'" + " + ''" * (MAX_FOLDER_DEPTH - 3) + " + '/deep'", "1"),
+        ("'../../other'" + " + ''" * MAX_FOLDER_DEPTH + " + '/deep'", "helper.v"),
+        (f"os.path.join('../..', {many_texts(MAX_FOLDER_TEXTS - 1)}, 'deep')", "1"),
+        (f"os.path.join('../..', {many_texts(MAX_FOLDER_TEXTS)}, 'deep')", "helper.v"),
+    ],
+)
+def test_what_is_too_long_to_read_is_an_unknown_folder(tmp_path: Path, folder: str, meant: str) -> None:
+    files = {
+        "apps/run/main.py": f"import os\nimport sys\nsys.path.append({folder})\nfrom helper import v as x\n",
+        "other/deep/helper.py": "v = 1\n",
+        "more/helper.py": "v = 2\n",
+    }
+    assert named(program_of(tmp_path, files), "x", "apps/run/main.py") == meant
+
+
+def test_a_module_from_a_folder_on_sys_path_sees_what_is_beside_that(tmp_path: Path) -> None:
+    files = {
+        "run/a.py": "import sys\nsys.path += ['../lib', '../more']\nimport helper\n",
+        "lib/helper.py": "import other\nx = other.v\n",
+        "more/other.py": "v = 1\n",
+    }
+    assert named(program_of(tmp_path, files), "x", "lib/helper.py") == "1"
 
 
 @pytest.mark.parametrize("first", ["a", "b"])

@@ -10,10 +10,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
-from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
 from torchrepro_lint.program.files_of_tests import files_of_tests
+from torchrepro_lint.program.import_folders import Added, folders_added
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
@@ -24,7 +23,7 @@ __all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
 
 FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
-_SYS_PATH = re.compile(rb"sys\.path")
+_SYS_PATH = re.compile(rb"sys\.path\b|addsitedir")
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
 
@@ -55,6 +54,7 @@ class Project(ProjectTexts):
         self._facts: dict[Path, ModuleFacts | None] = {}
         self._resolved: dict[tuple[Path, str], Path | None] = {}
         self._extra_roots: dict[Path, tuple[Path, ...]] = {}
+        self._added: dict[Path, Added] = {}
 
     @cached_property
     def tests(self) -> frozenset[Path]:
@@ -162,7 +162,22 @@ class Project(ProjectTexts):
             if found != importer or found.name == "__init__.py":
                 return found
             itself = found  # `from train import utils` in train/train.py rather means the folder
-        return itself or self._below_its_own_name(importer, dotted)
+        return itself or self._below_its_own_name(importer, dotted) or self._in_an_unknown_folder(importer, dotted)
+
+    def _in_an_unknown_folder(self, importer: Path, dotted: str) -> Path | None:
+        """The one module of the project that an import may mean in a file that adds a folder which is not told."""
+        if not self.added(importer).is_partly_unknown:
+            return None
+        first = dotted.partition(".")[0]
+        found = {
+            self.module_file(folder, dotted)
+            for folder in self._folders
+            if (top := self.module_file(folder, first)) is not None
+            and folder / "__init__.py" not in self.known
+            and not self._is_named_after_a_library(first, top, folder)
+        } - {None, importer}
+        module = found.pop() if len(found) == 1 else None
+        return module if module is not None and module.suffix == ".py" else None
 
     def _below_its_own_name(self, importer: Path, dotted: str) -> Path | None:
         """The module that a file means whose whole project is a namespace package: `pkg.data` in the folder `pkg`.
@@ -204,26 +219,40 @@ class Project(ProjectTexts):
         return [*ordered, *(folder for folder in extra if folder not in ordered)]
 
     def _extra_roots_of(self, importer: Path) -> tuple[Path, ...]:
-        """Folders named literally in `sys.path.insert(0, "...")` or `.append("...")` of the file."""
+        """The folders on `sys.path` besides: what the file adds, and the modules that it imports; and where one of the
+        folders that other files add holds the file, what else these add.
+        """
         if importer not in self._extra_roots:
             self._extra_roots[importer] = ()
-            if self.holds(importer, _SYS_PATH):
-                facts = self.facts(importer)
-                if facts is not None:
-                    self._extra_roots[importer] = tuple(self._literal_paths(facts))
+            if setters := self._files_with_sys_path:
+                with_it = [importer, *(path for path in self._imported_setters(importer) if path != importer)]
+                with_it += [path for path in setters if any(map(importer.is_relative_to, self._added_aside(path)))]
+                found = {folder: None for path in with_it for folder in self.added(path).folders}
+                self._extra_roots[importer] = tuple(found)
         return self._extra_roots[importer]
 
-    def _literal_paths(self, facts: ModuleFacts) -> Iterable[Path]:
-        for call, _ in facts.scope.calls:
-            match call.func:
-                case tree.Attribute(
-                    value=tree.Attribute(value=tree.Name(id="sys"), attr="path"), attr="insert" | "append"
-                ) if call.args:
-                    for text in strings_in(call.args[-1].value):
-                        for base in (facts.path.parent, self.root):
-                            folder = Path(_normal(base / text))
-                            if folder in self._folders:
-                                yield folder
+    def _added_aside(self, path: Path) -> Iterator[Path]:
+        """The folders that a file adds to `sys.path`, but for those around it, which hold much that it does not run."""
+        return (folder for folder in self.added(path).folders if not path.is_relative_to(folder))
+
+    @property
+    def _files_with_sys_path(self) -> Sequence[Path]:
+        return self.matching(_SYS_PATH)
+
+    def _imported_setters(self, importer: Path) -> Iterator[Path]:
+        """The modules that a file imports by name alone, from its own folder, and that add to `sys.path`."""
+        own = {path.stem: path for path in self._files_with_sys_path if path.parent == importer.parent}
+        if own:
+            for match in self.import_statements(importer):
+                names = (match["plain"] or match["base"] if not match["dots"] else match["names"]).split(",")
+                yield from (own[name] for one in names if (name := one.partition(" as ")[0].strip()) in own)
+
+    def added(self, path: Path) -> Added:
+        """What a file adds to `sys.path`."""
+        if path not in self._added:
+            facts = self.facts(path) if self.holds(path, _SYS_PATH) else None
+            self._added[path] = folders_added(facts, self.root, self._folders) if facts is not None else Added()
+        return self._added[path]
 
 
 def _named_below(statements: Iterable[re.Match[str]], package: str) -> Iterator[str]:
@@ -249,14 +278,3 @@ def imports_top_level(statements: Iterable[re.Match[str]], name: str) -> bool:
     return any(
         not match["dots"] and name in _TOP_LEVEL.findall(match["plain"] or match["base"]) for match in statements
     )
-
-
-def _normal(path: Path) -> str:
-    parts: list[str] = []
-    for part in path.parts:
-        if part == "..":
-            if len(parts) > 1:
-                parts.pop()
-        elif part != ".":
-            parts.append(part)
-    return str(Path(*parts)) if parts else "."

@@ -11,6 +11,7 @@ from typing import Final
 from torchrepro_lint.diagnostics import TorchReproLintError
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.same import same_nodes
+from torchrepro_lint.program.import_folders import Added
 from torchrepro_lint.program.kept.traces import IMPORTS, TracedLooks
 from torchrepro_lint.program.looks import Question, same_imports
 from torchrepro_lint.program.modules import FactsOf, Project, imports_top_level
@@ -137,6 +138,8 @@ class KeptProject(Project):
         # A module that is named after a library which it imports itself does not stand for that name elsewhere.
         one, other = (imports_top_level(import_statements(source.text), path.stem) for source in (old, new))
         if one != other:
+            return False
+        if self._added.pop(path, Added()) != self.added(path):
             return False
         before = self._extra_roots.pop(path, None)
         return before is None or before == self._extra_roots_of(path)
