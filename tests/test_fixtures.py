@@ -50,6 +50,14 @@ def test_what_is_said_is_short_and_plain(fixture: Fixture) -> None:
     assert not [text for one in findings for text in texts_of(one) if PRIVATE.search(text)]
 
 
+@pytest.mark.parametrize("fixture", named([one for one in CHECKED if one.kind == "bad"]))
+def test_an_unsafe_fix_says_what_could_change(fixture: Fixture) -> None:
+    findings, _ = reported(fixture)
+    fixes = [(one.code, one.fix) for one in findings if one.fix is not None and not one.is_fixed_safely]
+    assert [code for code, fix in fixes if fix.unsafe_because is None] == []
+    assert [one.code for one in findings if one.is_fixed_safely and one.fix and one.fix.unsafe_because] == []
+
+
 @each_twin
 def test_the_fix_gives_the_twin(fixture: Fixture) -> None:
     assert fixture.twin is not None

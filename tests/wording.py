@@ -26,5 +26,7 @@ def texts_of(one: Finding) -> Iterator[str]:
     yield from (step.note for step in one.trace)
     if one.fix is not None:
         yield one.fix.message
+        if one.fix.unsafe_because is not None:
+            yield one.fix.unsafe_because
     if one.fix_declined is not None:
         yield one.fix_declined

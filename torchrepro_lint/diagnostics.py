@@ -5,7 +5,7 @@ This module imports nothing from the package, and every other part may import it
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -88,6 +88,9 @@ class Edit:
 class Fix:
     """The edits, in one or more files, that fix a finding.
 
+    `unsafe_because` says of an unsafe fix what could change or be left, as the end of a sentence; None where the rule
+    does not say, as those of other packages need not.
+
     `after`: files from which the function could be imported that this fix would define. If another fix adds it to one
     of these files, this fix waits, and then imports it.
     """
@@ -96,6 +99,20 @@ class Fix:
     message: str
     edits: tuple[Edit, ...]
     after: frozenset[Path] = frozenset()
+    unsafe_because: str | None = None
+
+    @classmethod
+    def checked(
+        cls, message: str, edits: tuple[Edit, ...], because: str | None, after: frozenset[Path] = frozenset()
+    ) -> Fix:
+        """The fix, unsafe where there is something that it is unsafe `because` of."""
+        return cls(Applicability.SAFE if because is None else Applicability.UNSAFE, message, edits, after, because)
+
+    def made_unsafe(self, because: str | None) -> Fix:
+        """The fix as an unsafe one; safe or unsafe as it is where there is no reason. The first reason is kept."""
+        if because is None:
+            return self
+        return replace(self, applicability=Applicability.UNSAFE, unsafe_because=self.unsafe_because or because)
 
 
 @dataclass(frozen=True, slots=True)

@@ -325,7 +325,9 @@ def _checks(
     listed = [each for each in whole.listed if each.path not in apart]
     workers = [each for each in whole.workers if each.path not in apart]
     in_part = [each for each in whole.in_part if each[0].path not in apart]
-    yield Checks(found, every, drawn, listed, workers, in_part, files, lambda each: _is_left(each, settings))
+    yield Checks(
+        found, every, drawn, listed, workers, in_part, files, lambda each: _is_left(each, settings), whole.are_together
+    )
 
 
 def _each_once(findings: Sequence[Finding]) -> list[Finding]:

@@ -180,7 +180,7 @@ class Attempts:
         for key, one in self.accepted.items():
             half = halves.get((one.code, one.location, one.message))
             if half is not None and half.fix is not None and one.location.path not in report.unsafe_allowed:
-                self.rejected[key] = RejectedFix(one, half.fix.message.rpartition("; ")[2])
+                self.rejected[key] = RejectedFix(one, half.fix.unsafe_because or BESIDE_ONE_THAT_IS_LEFT)
                 found = True
         return found
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding
+from torchrepro_lint.diagnostics import Finding
 
 __all__ = ["BESIDE_ONE_THAT_IS_LEFT", "beside_what_is_left", "without_safe_halves"]
 
@@ -25,7 +25,7 @@ def without_safe_halves(findings: Sequence[Finding]) -> list[Finding]:
         (mended if one.is_fixed_safely else left).append(one)
     halves = {id(one) for one in beside_what_is_left(mended, left)}
     return [
-        replace(one, fix=replace(one.fix, applicability=Applicability.UNSAFE))
+        replace(one, fix=one.fix.made_unsafe(BESIDE_ONE_THAT_IS_LEFT))
         if one.fix is not None and id(one) in halves
         else one
         for one in findings

@@ -2,7 +2,8 @@
 would get a generator, and the next one goes on to draw its order from torch's global generator, in the same file or in
 another script. Whoever merges the fix takes the project for done.
 
-So a fix of an order is safe where no other order is left, after all safe fixes; that of a split, where no other split
+So a fix of an order is safe where no other order is left, after all safe fixes, and nothing else that makes runs of its
+program differ; that of a split, where no other split
 is; and that of workers, of a listing or of a switch, where the same rule finds no other place that no safe fix mends;
 and that of a seed, where no other program leaves out the same generator, be it reported or not.
 That is asked of all projects of a repository that a run is about, and again of the texts that each round of fixes has.
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Location, Severity
+from torchrepro_lint.diagnostics import Finding, Location, Severity
 from torchrepro_lint.knowledge.rng import WRITTEN_SEEDS
 from torchrepro_lint.suppression import NO_GENERATOR, OF_WORKERS, merged
 
@@ -47,6 +48,10 @@ _SWITCH: Final = "TRL301"
 #: out of a seed, and searches; of these also the ones in programs that seed nothing.
 _OF_PLACES: Final = frozenset({_LISTING, _SWITCH, _LEFT_OUT, _SEARCH})
 _SPLIT: Final[What] = "random split"
+#: What makes two runs with one seed differ. The order of a loader that repeats already is not worth a change beside it.
+_RUNS_DIFFER: Final = frozenset(
+    {_WORKERS, "TRL203", _LISTING, "TRL208", "TRL213", "TRL214", _SWITCH, "TRL302", "TRL402", _LEFT_OUT, "TRL503"}
+)
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6
 
@@ -56,7 +61,8 @@ class Checks:
     """What is known of the loaders of a project: the findings before comments and settings were asked, and after it;
     the places that draw from the global generator, and those that list a folder and keep the order; the loaders of
     whose workers nothing is known; the programs that seed some generators and draw from others, each with its place;
-    the files that are kept like the rest of the project; and which findings are left to the strict profile.
+    the files that are kept like the rest of the project; which findings are left to the strict profile; and whether a
+    program has two files.
     """
 
     found: Sequence[Finding]
@@ -67,6 +73,7 @@ class Checks:
     in_part: Sequence[tuple[Location, SeededInPart]]
     kept: Set[Path]
     is_left_to_strict: Callable[[Finding], bool]
+    are_together: Callable[[Path, Path], bool]
 
 
 def compared_with(findings: Iterable[Finding]) -> frozenset[str]:
@@ -127,9 +134,24 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
             beside = next((at for at, rngs in in_part if at != one.location and not rngs.isdisjoint(seeded)), None)
             if beside is not None:
                 reason = f"another program leaves out the same ({_said_of(beside, root)}), and no safe fix mends it"
+        if reason is None and one.code == NO_GENERATOR:
+            stays = next((each for own in checks for each in _left_in_its_program(one, own)), None)
+            if stays is not None:
+                where = _said_of(stays.location, root)
+                reason = f"two runs with one seed differ as it is ({stays.code}, {where}), and no safe fix mends that"
         if reason is not None:
             found.append(_unsafe(one, reason))
     return found
+
+
+def _left_in_its_program(finding: Finding, checks: Checks) -> Iterator[Finding]:
+    """What is reported by default in a program of a finding, makes runs differ, and stays after all safe fixes."""
+    path = finding.location.path
+    for one in checks.told:
+        is_default = one.left_to_strict is None and one.repeats is None
+        if one.code in _RUNS_DIFFER and is_default and not one.is_fixed_safely:
+            if checks.are_together(path, one.location.path):
+                yield one
 
 
 def _in_part(checks: Checks) -> Iterator[tuple[Location, frozenset[str]]]:
@@ -235,8 +257,7 @@ def _said_of(location: Location, root: Path) -> str:
 
 def _unsafe(finding: Finding, reason: str) -> Finding:
     assert finding.fix is not None
-    fix = replace(finding.fix, applicability=Applicability.UNSAFE, message=f"{finding.fix.message}; {reason}")
-    return replace(finding, fix=fix)
+    return replace(finding, fix=finding.fix.made_unsafe(reason))
 
 
 def _counts_beside(own: Drawn | None, other: Drawn) -> bool:

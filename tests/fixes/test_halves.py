@@ -730,8 +730,8 @@ def test_a_loader_of_another_file_that_keeps_the_global_order(row, given: str, w
     if given == "all":
         assert len(_safe(found, "TRL201")) == row[-1]
     if not is_safe:
-        assert "; another " in mine[0].fix.message
-        assert f"({row[0]}:" in mine[0].fix.message
+        assert (mine[0].fix.unsafe_because or "").startswith("another ")
+        assert f"({row[0]}:" in (mine[0].fix.unsafe_because or "")
 
 
 @pytest.mark.parametrize("row", ELSEWHERE.values(), ids=ELSEWHERE)
@@ -851,7 +851,7 @@ def test_workers_beside_those_of_another_file_that_are_left(comment: str, number
     assert len(found) == 2
     assert len(_safe(found, "TRL101")) == number
     if not number:
-        assert found[0].fix.message.endswith("; no safe fix mends another one of the project (noise.py:16)")
+        assert found[0].fix.unsafe_because == "no safe fix mends another one of the project (noise.py:16)"
 
 
 #: What the `__main__` block of a module does from which a program imports, and whether that program's fix is safe.

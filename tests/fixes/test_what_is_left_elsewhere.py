@@ -301,7 +301,7 @@ def test_a_listing_that_is_fixed_beside_one_that_is_left_in_the_end(write) -> No
     texts[root / "other.py"] = WALKS
     (half,) = check([root], overlay=texts, fixed=[found]).halves
     assert half.location == found.location
-    assert half.fix is not None and half.fix.message.endswith("another one of the project (other.py:11)")
+    assert half.fix is not None and (half.fix.unsafe_because or "").endswith("another one of the project (other.py:11)")
 
 
 def test_fixes_that_are_halves_in_the_end_are_not_made(write, monkeypatch) -> None:
@@ -476,3 +476,76 @@ for batch in {name}:
     assert [one.fix is not None and one.is_fixed_safely for one in check([root]).found if one.code == "TRL201"][:1] == [
         is_safe
     ]
+
+
+#: A program of which an option moves the order of the samples, which two runs with one seed have in common.
+MOVED = """\
+import argparse
+import random
+
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+from utils import seed_everything
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--deep", action="store_true")
+args = parser.parse_args()
+seed_everything(3)
+model = nn.Sequential(nn.Conv1d(1, 4, 1), nn.Conv1d(4, 1, 1)) if args.deep else nn.Conv1d(1, 1, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+dataset = TensorDataset(torch.arange(64.0).reshape(64, 1, 1))
+loader = DataLoader(dataset, batch_size=8, shuffle=True)
+for epoch in range(3):
+    for (batch,) in loader:
+        optimizer.zero_grad()
+        model(batch.cuda()).sum().backward()
+        optimizer.step()
+"""
+HELPER = "import torch\n\n\ndef seed_everything(seed):\n    torch.manual_seed(seed)\n"
+DETERMINISTIC = "    torch.backends.cudnn.deterministic = True\n"
+BENCHMARK = "    torch.backends.cudnn.benchmark = True  # fast\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "is_safe"),
+    [
+        ({"train.py": MOVED, "utils.py": HELPER}, True),
+        ({"train.py": MOVED, "utils.py": HELPER + DETERMINISTIC + BENCHMARK}, False),
+        (
+            {"train.py": MOVED, "utils.py": HELPER + DETERMINISTIC + BENCHMARK.partition("  #")[0] + "\n"},
+            True,
+        ),  # mended
+        ({"train.py": MOVED, "utils.py": HELPER + BENCHMARK}, True),  # nobody asks for determinism
+        (
+            {"train.py": MOVED, "utils.py": HELPER, "other.py": HELPER + DETERMINISTIC + BENCHMARK},
+            True,
+        ),  # not its program
+    ],
+)
+def test_an_order_that_repeats_in_a_program_whose_runs_differ(files: dict[str, str], is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", **files})
+    assert [one.code for one in check([root]).findings if one.code == "TRL201"] == ["TRL201"] * is_safe
+    (found,) = [one for one in check([root], {"profile": "strict"}).findings if one.code == "TRL201"]
+    assert found.fix is not None and found.is_fixed_safely is is_safe
+    assert is_safe or "two runs with one seed differ as it is (TRL301, utils.py:7)" in (found.fix.unsafe_because or "")
+
+
+@pytest.mark.parametrize(
+    ("others", "is_safe"),
+    [
+        ({"first/common.py": "def build(): ...\n"}, True),
+        ({"first/common.py": "def build(): ...\n", "second/common.py": "def build(): ...\n"}, False),
+        ({}, True),  # of a package that is not of the project
+    ],
+)
+def test_a_module_of_which_nobody_knows_what_it_sets(others: dict[str, str], is_safe: bool, write) -> None:
+    text = MOVED.replace("import random\n", "import os\nimport sys\n").replace(
+        "from utils", "sys.path.append(os.environ['CODE'])\nfrom common import build\nfrom utils"
+    )
+    utils = HELPER + DETERMINISTIC + BENCHMARK.partition("  #")[0] + "\n"
+    root = write({"pyproject.toml": "", "train.py": text, "utils.py": utils, **others})
+    (found,) = [one for one in check([root]).findings if one.code == "TRL301"]
+    assert found.fix is not None and found.is_fixed_safely is is_safe
+    assert is_safe or "imports a module from a folder" in (found.fix.unsafe_because or "")

@@ -28,6 +28,7 @@ def test_json_has_the_fields_of_ruff() -> None:
         "fix": {
             "applicability": "safe",
             "message": "insert seed_worker",
+            "unsafe_because": None,
             "edits": [
                 {
                     "cell": None,

@@ -72,7 +72,7 @@ def _location(one: Location) -> list[Any]:
 
 def _fix(one: Fix) -> list[Any]:
     edits = [[str(edit.path), edit.start, edit.end, edit.content] for edit in one.edits]
-    return [one.applicability.value, one.message, edits, sorted(map(str, one.after))]
+    return [one.applicability.value, one.message, edits, sorted(map(str, one.after)), one.unsafe_because]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,9 +107,11 @@ class _Reader:
         return Location(self.path(path), Position(_row(row), _row(column)), Position(_row(end_row), _row(end_column)))
 
     def fix(self, data: Any) -> Fix:
-        applicability, message, edits, after = data
+        applicability, message, edits, after, because = data
         made = [Edit(self.file(path), _number(start), _number(end), _text(new)) for path, start, end, new in edits]
-        return Fix(Applicability(applicability), _text(message), tuple(made), frozenset(map(self.path, after)))
+        files = frozenset(map(self.path, after))
+        why = _text(because) if because is not None else None
+        return Fix(Applicability(applicability), _text(message), tuple(made), files, why)
 
     def file(self, data: Any) -> Path:
         """A file of the run."""

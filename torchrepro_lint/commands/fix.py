@@ -46,6 +46,8 @@ def print_fixes(result: FixReport, options: CheckOptions, texts: Texts, toolkit:
     without_findings = options.diff or options.fix_only
     if (without_findings or options.output_format != "full") and not options.silent:
         _print_rejected(result, texts)
+    if without_findings and not (options.silent or options.quiet):
+        _print_unsafe(result, texts)
     if options.diff:
         _print_difference(result, options, texts)
     # Beside a difference, or what a program reads, standard output is not ours to write on.
@@ -71,6 +73,17 @@ def _print_rejected(result: FixReport, texts: Texts) -> None:
     for rejected in result.rejected:
         where = place(rejected.finding.location, texts).text
         print(f"{where}: {rejected.finding.code} fix declined: {printable(rejected.reason)}", file=sys.stderr)
+
+
+def _print_unsafe(result: FixReport, texts: Texts) -> None:
+    """What is left of fixes that are unsafe, each with the reason."""
+    report = result.report
+    for finding in report.everything:
+        fix = finding.fix
+        if fix is not None and fix.unsafe_because is not None and not report.may_fix(finding):
+            where = place(finding.location, texts).text
+            line = f"{finding.code} unsafe fix not made: {fix.message}: {fix.unsafe_because}"
+            print(f"{where}: {printable(line)}", file=sys.stderr)
 
 
 def _print_difference(result: FixReport, options: CheckOptions, texts: Texts) -> None:

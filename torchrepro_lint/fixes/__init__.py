@@ -20,6 +20,7 @@ above_arms.py         where one serves the loaders of several arms
 to_be_read.py         what nobody would merge unread; early_samples.py and other_orders.py: what a generator leaves;
                       listings_beside.py: what `sorted` does
 default_device.py     whether a generator of the CPU is one that torch takes
+unsafe_reasons.py     why a fix is unsafe, in words
 offsets.py            by how much the seeds of a file differ; used_up.py: which loaders nothing is used beside
 made_names.py         what a call makes, after the names around it
 generator_attribute.py the generator that an object keeps, where its loader is made again and again;

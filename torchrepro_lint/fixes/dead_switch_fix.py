@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Edit, Fix
+from torchrepro_lint.diagnostics import Edit, Fix
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.unsafe_reasons import SWITCHED_ON, Because
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.switches import seeding_call
 
@@ -40,13 +41,13 @@ def dead_switch_fix(program: Program, dead: DeadSwitch) -> tuple[Fix | None, str
             return None, "the name is a text"
         case "misspelt" | "unbound":
             edits = _renamed(document, target, dead)
-            return Fix(_applicability(dead), f"Set {dead.meant}", tuple(edits)), None
+            return Fix.checked(f"Set {dead.meant}", tuple(edits), _against(dead)), None
         case "assigned-over":
             edit = _called(document, target, dead)
             if edit is None:
                 return None, "the statement assigns to something else too"
             safe = not _is_seeded_elsewhere(program, dead, dead.name)
-            return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, f"Call {dead.name}", (edit,)), None
+            return Fix.checked(f"Call {dead.name}", (edit,), None if safe else SWITCHED_ON), None
         case "dropped":
             return _seeding_instead(program, document, target, dead)
         case "unread":
@@ -78,7 +79,7 @@ def _seeding_instead(
         edits.append(document.replacement(*document.span(node.args[0]), document.text[slice(*span)]))
     beside = any(one.frame.scope is dead.frame.scope for one in program.evidence_of("seed"))
     safe = beside and not _is_seeded_elsewhere(program, dead, dead.meant)
-    return Fix(Applicability.SAFE if safe else Applicability.UNSAFE, f"Call {dead.meant}", tuple(edits)), None
+    return Fix.checked(f"Call {dead.meant}", tuple(edits), None if safe else SWITCHED_ON), None
 
 
 def _is_seeded_elsewhere(program: Program, dead: DeadSwitch, function: str) -> bool:
@@ -101,20 +102,20 @@ def _is_against_the_program(program: Program, dead: DeadSwitch) -> bool:
     return False
 
 
-def _applicability(dead: DeadSwitch) -> Applicability:
+def _against(dead: DeadSwitch) -> Because | None:
     """Unsafe where what never took effect would turn cuDNN off, so that each run would take several times as long; or
     its benchmark mode on, so that runs would differ that agreed.
     """
     match last_part(dead.meant), dead.statement:
         case "enabled", tree.Assign(value=tree.Const(value=True)):
-            return Applicability.SAFE
+            return None
         case "enabled", _:
-            return Applicability.UNSAFE
+            return SWITCHED_ON
         case "benchmark", tree.Assign(value=tree.Const(value=False)):
-            return Applicability.SAFE
+            return None
         case "benchmark", _:
-            return Applicability.UNSAFE
-    return Applicability.SAFE
+            return SWITCHED_ON
+    return None
 
 
 def _renamed(document: Document, target: cst.BaseExpression, dead: DeadSwitch) -> list[Edit]:

@@ -13,6 +13,7 @@ from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.switch_fix import is_commented_beside
+from torchrepro_lint.fixes.unsafe_reasons import COMMENTED
 from torchrepro_lint.program.programs.frequency import Often, frequency
 from torchrepro_lint.program.switches.cuda_use import first_use_before
 
@@ -81,5 +82,5 @@ def correct_value_fix(
         return None, "the value could not be located"
     edit = document.replacement(*document.outer_span(node), f'"{value}"')
     # What a comment says of the old value may not be true of the new one.
-    applicability = Applicability.UNSAFE if is_commented_beside(document, node) else Applicability.SAFE
-    return Fix(applicability, f"Set it to {value}", (edit,)), None
+    because = COMMENTED if is_commented_beside(document, node) else None
+    return Fix.checked(f"Set it to {value}", (edit,), because), None

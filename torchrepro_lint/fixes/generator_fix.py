@@ -12,6 +12,7 @@ from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.placement import Declined
 from torchrepro_lint.fixes.program_seed import seed_around
+from torchrepro_lint.fixes.unsafe_reasons import OWN_NUMBERS
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 
@@ -38,8 +39,8 @@ def seed_generator_fix(program: Program, made: Site, *, of_all_ranks: bool) -> P
     if isinstance(seed, Declined):
         return None, seed.reason
     edit = document.insertion(document.end(call), f".manual_seed({seed.text})")
-    applicability = Applicability.UNSAFE if _wants_its_own_numbers(document, call) else seed.applicability
-    return Fix(applicability, f"Seed it with {seed.text}", (*planner.edits(), edit)), None
+    because = OWN_NUMBERS if _wants_its_own_numbers(document, call) else seed.because
+    return Fix.checked(f"Seed it with {seed.text}", (*planner.edits(), edit), because), None
 
 
 def _wants_its_own_numbers(document: Document, call: cst.Call) -> bool:
@@ -66,7 +67,7 @@ def seed_with_number_fix(program: Program, seeding: Site) -> Planned:
     if isinstance(seed, Declined):
         return None, seed.reason
     edit = document.replacement(document.start(call.func.attr), document.end(call), f"manual_seed({seed.text})")
-    return Fix(seed.applicability, f"Seed it with {seed.text}", (*planner.edits(), edit)), None
+    return Fix.checked(f"Seed it with {seed.text}", (*planner.edits(), edit), seed.because), None
 
 
 def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Planned:
@@ -90,7 +91,7 @@ def own_generator_fix(program: Program, site: Site, *, keep_seeding: bool) -> Pl
         return None, seed.reason
     text = f"{document.text_of(node.value)}.Generator().manual_seed({seed.text})"
     edit = document.replacement(*document.span(node), text)
-    return Fix(seed.applicability, "Use a separate generator", (*planner.edits(), edit)), None
+    return Fix.checked("Use a separate generator", (*planner.edits(), edit), seed.because), None
 
 
 def _of_seeding_call(document: Document, call: cst.Call, *, keep_seeding: bool) -> Planned:

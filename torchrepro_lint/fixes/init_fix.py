@@ -23,6 +23,7 @@ from torchrepro_lint.fixes.init_body import (
 from torchrepro_lint.fixes.init_parameter import plan_parameter
 from torchrepro_lint.fixes.loader_fix import may_share_worker_seeds
 from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
+from torchrepro_lint.fixes.unsafe_reasons import OWN_SEEDS, RANKS_APART, READS_MORE
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.intent.intent_at import is_in_a_loop
 from torchrepro_lint.program.loaders.loaders import Loader
@@ -55,7 +56,7 @@ def reseed_fix(program: Program, found: FaultySeeding) -> Planned:
         and any(_sets_numpy_in_a_loop(program, one, found) for one in found.loaders)
     )
     if fix is not None and was_apart:
-        fix = replace(fix, applicability=Applicability.UNSAFE)
+        fix = fix.made_unsafe(RANKS_APART)
     return _with_parameter(program, found.run, (fix, declined))
 
 
@@ -89,8 +90,7 @@ def _reseeded(program: Program, found: FaultySeeding) -> Planned:
     function = run.function
     is_lambda = function is not None and isinstance(function.node, tree.Lambda) and _is_one_call(run)
     plain = is_lambda and (rank == "" or are_apart(rank or ""))
-    applicability = Applicability.SAFE if plain else Applicability.UNSAFE
-    return Fix(applicability, "Seed from torch's worker seed", tuple(edits)), None
+    return Fix.checked("Seed from torch's worker seed", tuple(edits), None if plain else OWN_SEEDS), None
 
 
 def seed_numpy_fix(program: Program, run: InitRun) -> Planned:
@@ -127,7 +127,7 @@ def parameter_fix(program: Program, wrong: Misfit) -> Planned:
     planned = plan_parameter(program, wrong.lacking)
     if isinstance(planned, str):
         return None, planned
-    return Fix(planned.applicability, "Take the worker id", planned.edits), None
+    return Fix.checked("Take the worker id", planned.edits, planned.because), None
 
 
 def _with_parameter(program: Program, run: InitRun, planned: Planned) -> Planned:
@@ -139,9 +139,7 @@ def _with_parameter(program: Program, run: InitRun, planned: Planned) -> Planned
     parameter, declined = parameter_fix(program, wrong)
     if parameter is None:
         return None, declined or f"the worker calls it with its number, and it {wrong.reason}"
-    safe = fix.applicability is parameter.applicability is Applicability.SAFE
-    applicability = Applicability.SAFE if safe else Applicability.UNSAFE
-    return replace(fix, applicability=applicability, edits=(*fix.edits, *parameter.edits)), None
+    return replace(fix, edits=(*fix.edits, *parameter.edits)).made_unsafe(parameter.unsafe_because), None
 
 
 def passed_fix(program: Program, loader: Loader, called: CalledInit) -> Planned:
@@ -187,7 +185,7 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     edits: list[Edit] = plan_canonical_body(document, function, rank or "")
     plain = are_apart(rank) if rank else not names_rank(document.text_of(function))
     plain = plain and not _leaves_unread(document, function) and not _reads_environment(document, function)
-    return Fix(Applicability.SAFE if plain else Applicability.UNSAFE, _CANONICAL, tuple(edits))
+    return Fix.checked(_CANONICAL, tuple(edits), None if plain else READS_MORE)
 
 
 def _leaves_unread(document: Document, function: cst.FunctionDef) -> bool:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Edit
+from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.generators import fresh_name
+from torchrepro_lint.fixes.unsafe_reasons import PARAMETER, Because
 from torchrepro_lint.fixes.worker_init import is_annotated
 from torchrepro_lint.program.evaluation.values import FunctionValue
 from torchrepro_lint.program.running.callers import visible_calls
@@ -30,7 +31,7 @@ class Parameter:
     """The edits that add the parameter, unsafe where something other than a loader may hold the function."""
 
     edits: tuple[Edit, ...]
-    applicability: Applicability
+    because: Because | None
 
 
 def plan_parameter(program: Program, function: FunctionValue, apart: tree.Call | None = None) -> Parameter | str:
@@ -53,8 +54,7 @@ def plan_parameter(program: Program, function: FunctionValue, apart: tree.Call |
     if isinstance(node, cst.FunctionDef) and document.once(is_annotated):
         name += ": int"
     is_alone = _is_only_passed(program, document, node)
-    applicability = Applicability.SAFE if is_alone else Applicability.UNSAFE
-    return Parameter((_added(document, node, name),), applicability)
+    return Parameter((_added(document, node, name),), None if is_alone else PARAMETER)
 
 
 def _added(document: Document, node: cst.FunctionDef | cst.Lambda, name: str) -> Edit:

@@ -22,6 +22,7 @@ from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import seed_surroundings, several_at
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
+from torchrepro_lint.fixes.unsafe_reasons import STATE_RESTORED, UNSEEDED_WORKERS, first_that_holds
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.written_at import written_at
@@ -153,9 +154,11 @@ def loader_fix(
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = other_homes(program, path) if init and not also_seeds else frozenset()
-    is_half = wanted == ["generator"] and are_drawn_unseeded(program, loader)
-    is_half = is_half or ("generator" in wanted and restores_the_state(program, path))
-    return Fix(Applicability.UNSAFE if is_half else plan.applicability, message, plan.edits, after), None
+    because = first_that_holds(
+        (wanted == ["generator"] and are_drawn_unseeded(program, loader), UNSEEDED_WORKERS),
+        ("generator" in wanted and restores_the_state(program, path), STATE_RESTORED),
+    )
+    return Fix.checked(message, plan.edits, plan.because or because, after), None
 
 
 def why_rewritten(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, since: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.diagnostics import Fix
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.keyword_fix import keyword_fix
+from torchrepro_lint.fixes.unsafe_reasons import ALWAYS
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -32,7 +32,7 @@ def mode_fix(program: Program, one: LastingDropout) -> tuple[Fix | None, str | N
         if rate is None:
             return None, f"`{one.row.rate.name}` is not passed by its name"
         fix, declined = keyword_fix(program, one.site, one.row.rate.name, f"{rate} if {owner} else 0.0")
-    return (replace(fix, applicability=Applicability.UNSAFE) if fix is not None else None), declined
+    return (fix.made_unsafe(ALWAYS["TRL508"]) if fix is not None else None), declined
 
 
 def _written(program: Program, one: LastingDropout) -> str | None:

@@ -18,6 +18,18 @@ from torchrepro_lint.fixes.optional_seed import may_be_none
 from torchrepro_lint.fixes.program_seed import number_written
 from torchrepro_lint.fixes.rank_terms import names_rank
 from torchrepro_lint.fixes.text_options import as_number, may_be_text
+from torchrepro_lint.fixes.unsafe_reasons import (
+    ANOTHER_SEED,
+    CHOICE,
+    EACH_TURN,
+    FOR_OTHERS,
+    ONE_ARM,
+    OTHER_PART,
+    RANKS_ALIKE,
+    TAKEN_OUT,
+    TEXT_SEED,
+    first_that_holds,
+)
 from torchrepro_lint.fixes.worker_init import resolved_name
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.rng import WRITTEN_SEEDS
@@ -74,26 +86,19 @@ def seed_beside_fix(program: Program, block: Evidence, missing: Sequence[str]) -
     edits = _lines_beside(document, statement, value, missing, is_text=is_text, may_lack=may_lack)
     words = " and ".join(_FUNCTIONS[rng][0].partition(".")[0] for rng in missing)
     number = number_written(document, seed, statement)
-    # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
-    is_safe = not (number is not None and is_for_others(program, block.site.path))
-    if isinstance(value, cst.Integer) and _has_another_seed(program, block):
-        is_safe = False  # whoever gives the program another seed wants other draws
-    if "torch" in missing and _imports_torch_below(document, statement):
-        is_safe = False  # the seed is that of a part without torch
-    if _is_the_same_for_all_ranks(program, document, block, value):
-        is_safe = False  # what each of them drew by itself would be the same in all
-    if is_text and "torch" not in block.seeds:
-        is_safe = False  # it need not be the text of a number
-    if any(_OF_A_CHOICE.search(comment.value) for comment in _comments_on(document, statement)):
-        is_safe = False  # "for a reproducible split": the seed is not that of the run
-    if any(_is_commented_out(document, statement, rng) for rng in missing):
-        is_safe = False  # the author has taken it out
-    if _is_left_without_cuda(document, statement, value):
-        is_safe = False  # the program would be seeded in one arm alone
-    if _is_the_same_in_each_turn(program, block):
-        is_safe = False  # the draws are what five runs with one seed differ in
-    applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
-    return Fix(applicability, f"Seed {words} with the same seed", tuple(edits)), None
+    because = first_that_holds(
+        # Whoever runs a library has a seed of their own, and each constant takes more of the run away from it.
+        (number is not None and is_for_others(program, block.site.path), FOR_OTHERS),
+        (isinstance(value, cst.Integer) and _has_another_seed(program, block), ANOTHER_SEED),
+        ("torch" in missing and _imports_torch_below(document, statement), OTHER_PART),
+        (_is_the_same_for_all_ranks(program, document, block, value), RANKS_ALIKE),
+        (is_text and "torch" not in block.seeds, TEXT_SEED),
+        (any(_OF_A_CHOICE.search(comment.value) for comment in _comments_on(document, statement)), CHOICE),
+        (any(_is_commented_out(document, statement, rng) for rng in missing), TAKEN_OUT),
+        (_is_left_without_cuda(document, statement, value), ONE_ARM),
+        (_is_the_same_in_each_turn(program, block), EACH_TURN),
+    )
+    return Fix.checked(f"Seed {words} with the same seed", tuple(edits), because), None
 
 
 def _is_written(document: Document, statement: cst.BaseStatement, rng: str) -> bool:

@@ -14,6 +14,7 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import loader_fix
 from torchrepro_lint.fixes.passed_arguments import given, replace_argument
 from torchrepro_lint.fixes.rank_expression import find_rank, plus_rank, rank_call
+from torchrepro_lint.fixes.unsafe_reasons import ALWAYS
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.seeds.seeding import has_generator
 
@@ -32,7 +33,7 @@ def rank_fix(program: Program, loader: Loader, seeding: Site) -> Planned:
     """Add the rank to the seed of the loader's generator, which `seeding` seeds, or pass one that has it."""
     if not has_generator(loader):
         fix, declined = loader_fix(program, loader, init=False, generator=True, by_rank=True)
-        return (replace(fix, applicability=Applicability.UNSAFE, message=_MESSAGE) if fix else None), declined
+        return (replace(fix, message=_MESSAGE).made_unsafe(ALWAYS["TRL111"]) if fix else None), declined
     document = document_of(program, seeding.path)
     call = document.node_at(*program.parsed(seeding.path).span(seeding.number), cst.Call)
     loader_call = document.node_at(*program.parsed(loader.facts.path).span(loader.call.site), cst.Call)

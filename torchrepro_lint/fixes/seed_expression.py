@@ -17,6 +17,7 @@ from torchrepro_lint.fixes.parsed_options import is_parsed, options
 from torchrepro_lint.fixes.scopes import Binding, Scope
 from torchrepro_lint.fixes.seed_uses import SEED_NAME, SeedUse, is_configuration, is_seed_chain, names_in, seed_uses
 from torchrepro_lint.fixes.seeding_helpers import SeedingHelpers
+from torchrepro_lint.fixes.unsafe_reasons import COPIED, FALLS_BACK, NUMBER, Because, first_that_holds
 from torchrepro_lint.fixes.visibility import is_bound_at
 
 __all__ = [
@@ -57,10 +58,16 @@ class Seed:
     is_unread: bool = False
 
     @property
+    def because(self) -> Because | None:
+        """Why a fix with it is unsafe. A seed that the program has is safe; one that nobody chose, or a copy, is for
+        the author to accept.
+        """
+        return first_that_holds((self.is_default, NUMBER), (self.falls_back, FALLS_BACK), (self.is_copied, COPIED))
+
+    @property
     def applicability(self) -> Applicability:
-        """A seed that the program has is safe; one that nobody chose, or a copy, is for the author to accept."""
-        is_number = self.is_default or self.falls_back or self.is_copied
-        return Applicability.UNSAFE if is_number else Applicability.SAFE
+        """Whether a fix with it may be applied unread."""
+        return Applicability.SAFE if self.because is None else Applicability.UNSAFE
 
 
 @dataclass(frozen=True, slots=True)

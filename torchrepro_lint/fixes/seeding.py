@@ -65,6 +65,18 @@ from torchrepro_lint.fixes.to_be_read import (
     leaves_another,
     leaves_other_workers,
 )
+from torchrepro_lint.fixes.unsafe_reasons import (
+    BARE_NUMBER,
+    DRAWN_SEEDS,
+    FAR_ABOVE,
+    HIDDEN_NAME,
+    LEAVES_OTHERS,
+    LEFT_OUT,
+    ONE_OF_MANY,
+    OPTION_UNREAD,
+    SAME_START,
+    SEEDED_ANEW,
+)
 from torchrepro_lint.fixes.unseeded_calls import first_statement_that_needs_init
 from torchrepro_lint.fixes.worker_init import WORKER_SEED, find_worker_init, worker_init_source
 from torchrepro_lint.fixes.worker_lines import global_lines, worker_lines
@@ -140,7 +152,8 @@ class _Plan(SeedingLines):
                 return text
             values[name] = text
         leaves_workers = self.needs.init and leaves_other_workers(self.document, self.call)
-        self.is_to_be_read = self.is_to_be_read or leaves_workers or is_left_out(self.document, self.call)
+        self.is_read_if(leaves_workers, LEAVES_OTHERS)
+        self.is_read_if(is_left_out(self.document, self.call), LEFT_OUT)
         return self.planned([*inserted(self.document, self.imports, self.pending), *self.keywords(values)])
 
     def make_generator(
@@ -152,11 +165,8 @@ class _Plan(SeedingLines):
         text = self._own_generator(device) if alone or device else self._generator_name()
         if isinstance(text, Declined):
             return text
-        self.is_to_be_read = (
-            self.is_to_be_read
-            or is_left_out(self.document, self.call)
-            or is_in_a_call_with_one(self.document, self.call)
-        )
+        beside = is_left_out(self.document, self.call) or is_in_a_call_with_one(self.document, self.call)
+        self.is_read_if(beside, LEFT_OUT)
         edits = inserted(self.document, self.imports, self.pending)
         if passed is not None:
             return self.planned([*edits, replace_argument(self.document, passed, text)])
@@ -175,7 +185,7 @@ class _Plan(SeedingLines):
         if isinstance(seed, Declined) or isinstance(torch, Declined):
             return seed if isinstance(seed, Declined) else torch
         if self.is_split:
-            self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed)
+            self.is_read_if(self._begin_differently(at, seed), SAME_START)
         elif self._begin_differently(at, seed):
             return Declined("this call makes several samplers, which would get the same order: pass each its own")
         else:
@@ -200,7 +210,7 @@ class _Plan(SeedingLines):
         name = fresh_name(_INIT_NAMES, document.scope)
         modules, imports = names_in_new_function(self.imports)
         # `import random as _random`, in a file where the name may mean something else.
-        self.is_to_be_read = self.is_to_be_read or any(module.startswith("_") for module in modules)
+        self.is_read_if(any(module.startswith("_") for module in modules), HIDDEN_NAME)
         below = worker_lines(self.imports, self.needs.also_seeds, WORKER_SEED)
         source = worker_init_source(
             document, name, modules, [*imports, *global_lines(self.needs.also_seeds)], below, at=statement
@@ -243,21 +253,21 @@ class _Plan(SeedingLines):
         self._note_others(at)
         scopes = (document.scope_of(at), document.scope_of(self.call))
         name = generator_name(document, self.call, at, around.known, *scopes)
-        noted = (self.offset, self.is_to_be_read)
+        noted = (self.offset, self.to_be_read)
         above = above_the_arms(document, self.call, at, around.known, is_counted=self.is_counted)
         if above is not None and self._own_seed(above, around) == seed:
             at = above
-        self.offset, self.is_to_be_read = noted
-        self.is_to_be_read = self.is_to_be_read or is_far_above(document, self.call, at)
+        self.offset, self.to_be_read = noted
+        self.is_read_if(is_far_above(document, self.call, at), FAR_ABOVE)
         return self.new_generator(at, name, name, seed)
 
     def _note_others(self, at: cst.BaseStatement) -> None:
         """Notes what keeps a generator before `at` from being merged unread: the loaders beside it."""
         document, known = self.document, self.around.known
         if is_one_of_many(document, self.call, at, known):
-            self.is_to_be_read = True
+            self.is_read_if(True, ONE_OF_MANY)
         elif known is not None and not self.is_counted and not self.is_split:
-            self.is_to_be_read = self.is_to_be_read or leaves_another(document, self.call, known)
+            self.is_read_if(leaves_another(document, self.call, known), LEAVES_OTHERS)
 
     def _kept_generator(self, place: Place) -> str | Declined:
         """The generator of a loader that is made again in one training: it outlives the call."""
@@ -276,7 +286,7 @@ class _Plan(SeedingLines):
             if isinstance(home, Declined):
                 return Declined(f"{around.again}, and {home.reason}" if home.reason else again)
             beside = self.offset > 0 and is_beside_a_local(document, self.call, home.statement, around.known)
-            self.is_to_be_read = self.is_to_be_read or beside or keeps_many(document, self.call, around.known)
+            self.is_read_if(beside or keeps_many(document, self.call, around.known), ONE_OF_MANY)
             return self.new_generator(home.statement, home.name_there, home.name_here, home.seed, after=home.after)
         at = document.top_level_statement(self.call)
         seed = self._own_seed(at, around, before_the_run=True)
@@ -309,12 +319,11 @@ class _Plan(SeedingLines):
         )
         if isinstance(seed, Declined):
             return seed
-        if seed.is_unread:
-            self.is_to_be_read = True  # the program seeds nothing with it
+        self.is_read_if(seed.is_unread, OPTION_UNREAD)
         if self.is_split:
-            self.is_to_be_read = self.is_to_be_read or self._begin_differently(at, seed, around)
+            self.is_read_if(self._begin_differently(at, seed, around), SAME_START)
             return seed
-        self.is_to_be_read = self.is_to_be_read or is_seeded_anew(self.document, at, seed.text, around.seeding_helpers)
+        self.is_read_if(is_seeded_anew(self.document, at, seed.text, around.seeding_helpers), SEEDED_ANEW)
         if not several and not self._begin_differently(at, seed, around):
             self._tell_apart(at, seed)
             return seed
@@ -327,7 +336,7 @@ class _Plan(SeedingLines):
                 "this call makes several loaders, which would all get the same order: seed torch before, or pass each "
                 "loader a generator"
             )
-        self.is_to_be_read = True
+        self.is_read_if(True, DRAWN_SEEDS)
         return replace(seed, text=f"{torch}.randint(2**32, ()).item()", names=frozenset())
 
     def _begin_differently(self, at: cst.BaseStatement, seed: Seed, around: Surroundings | None = None) -> bool:
@@ -346,4 +355,4 @@ class _Plan(SeedingLines):
         if self.offset and is_a_bare_number(
             document, self.call, at, self.offset, known, with_init=self.needs.init
         ):  # fmt: skip
-            self.is_to_be_read = True
+            self.is_read_if(True, BARE_NUMBER)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Edit
+from torchrepro_lint.diagnostics import Edit
 from torchrepro_lint.fixes.apply import NAMES_OF_RANKS
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
 from torchrepro_lint.fixes.document import Document
@@ -27,6 +27,7 @@ from torchrepro_lint.fixes.rank_terms import has_rank, is_of_one_rank
 from torchrepro_lint.fixes.seed_expression import Seed
 from torchrepro_lint.fixes.seeding_request import LoaderNeeds, Ranks, SeedingPlan, Surroundings
 from torchrepro_lint.fixes.tool_comments import is_for_a_tool
+from torchrepro_lint.fixes.unsafe_reasons import LONG_RANK, Because
 from torchrepro_lint.knowledge.loaders import Role, torch_position
 
 __all__ = ["SeedingLines"]
@@ -59,13 +60,17 @@ class SeedingLines:
         self.pending: list[Block] = []
         self.seeds: list[Seed] = []
         self.offset = 0  # of the generator's seed
-        self.is_to_be_read = False  # nobody would merge the lines unread
+        self.to_be_read: Because | None = None  # why nobody would merge the lines unread
 
     def planned(self, edits: list[Edit]) -> SeedingPlan:
         """The edits as a plan, as safe as the seeds in them and what the lines were noted for."""
-        is_safe = not self.is_to_be_read and all(seed.applicability is Applicability.SAFE for seed in self.seeds)
-        applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
-        return SeedingPlan(tuple(edits), applicability, self.is_to_be_read)
+        because = next((seed.because for seed in self.seeds if seed.because is not None), self.to_be_read)
+        return SeedingPlan(tuple(edits), because, self.to_be_read is not None)
+
+    def is_read_if(self, holds: bool, because: Because) -> None:
+        """Notes why nobody would merge the lines unread, if something holds."""
+        if holds and self.to_be_read is None:
+            self.to_be_read = because
 
     def seed_at(
         self, at: cst.BaseStatement, *, before_the_run: bool = False, of_all_ranks: bool = False
@@ -122,7 +127,7 @@ class SeedingLines:
         lines = ""
         if rank and (is_choice(rank) or self.offset) and not self.ranks.in_seed:
             # A rank that is asked for in each place, and `seed + 1 + rank`, which is `seed + rank` of the next rank.
-            self.is_to_be_read = True
+            self.is_read_if(True, LONG_RANK)
         if is_choice(rank):
             # As long as that, it is easier to read on a line of its own.
             scopes = (document.scope_of(at), document.scope_of(self.call))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.diagnostics import Applicability, Edit
 from torchrepro_lint.fixes.seed_expression import PassedSeed
 from torchrepro_lint.fixes.seeding_helpers import SeedingHelpers
+from torchrepro_lint.fixes.unsafe_reasons import Because
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_init import ExistingInit
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
@@ -24,12 +25,17 @@ __all__ = ["Constructor", "LoaderNeeds", "Ranks", "SeedingPlan", "Surroundings"]
 @dataclass(frozen=True, slots=True)
 class SeedingPlan:
     """The edits that seed a call: safe, unless they write a constant into a program that has no seed, or are right and
-    still `is_to_be_read`: nobody would merge them unread.
+    still `is_to_be_read`: nobody would merge them unread. `because` says what makes them unsafe.
     """
 
     edits: tuple[Edit, ...]
-    applicability: Applicability
+    because: Because | None
     is_to_be_read: bool = False
+
+    @property
+    def applicability(self) -> Applicability:
+        """Whether they can be merged unread."""
+        return Applicability.SAFE if self.because is None else Applicability.UNSAFE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import libcst as cst
 
-from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.diagnostics import Fix
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.arguments import add_keyword_arguments
@@ -20,6 +20,7 @@ from torchrepro_lint.fixes.passed_arguments import given, replace_argument
 from torchrepro_lint.fixes.program_seed import seed_around
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.fixes.seeding_request import Ranks
+from torchrepro_lint.fixes.unsafe_reasons import ANOTHER_ORDER
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.running.known_calls import KnownCall, all_names
@@ -78,8 +79,8 @@ def generator_fix(
     if isinstance(plan, Declined):
         return None, plan.reason
     is_half = not is_split and leaves_the_other_order(program, call.site)
-    applicability = Applicability.UNSAFE if is_half else plan.applicability
-    return Fix(applicability, "Pass a seeded generator", plan.edits), None
+    because = plan.because or (ANOTHER_ORDER if is_half else None)
+    return Fix.checked("Pass a seeded generator", plan.edits, because), None
 
 
 def _is_dealt_out(document: Document, sampler: cst.Call) -> bool:
@@ -146,7 +147,7 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter, fo
         if old is not None
         else add_keyword_arguments(document, node, [(parameter.name, text)])
     )
-    return Fix(seed.applicability, f"Pass {parameter.name}={text}", (*planner.edits(), *edits)), None
+    return Fix.checked(f"Pass {parameter.name}={text}", (*planner.edits(), *edits), seed.because), None
 
 
 def _always_takes(program: Program, call: KnownCall, parameter: Parameter) -> bool:

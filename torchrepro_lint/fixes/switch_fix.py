@@ -13,6 +13,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.document import Document, comments_in
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.fixes.imports import ImportPlanner
+from torchrepro_lint.fixes.unsafe_reasons import COMMENTED, Because
 from torchrepro_lint.program.evaluation.values import Constant
 
 if TYPE_CHECKING:
@@ -30,10 +31,10 @@ _NO_STATEMENT = "no separate statement can be placed next to the switch"
 
 
 def set_value_fix(
-    program: Program, one: Evidence, text: str, applicability: Applicability = Applicability.SAFE
+    program: Program, one: Evidence, text: str, because: Because | None = None
 ) -> tuple[Fix | None, str | None]:
-    """The fix that writes `text` in the place of the value that a switch gets, or why there is none. Unsafe where a
-    comment stands beside the switch: what it says of the value may become false.
+    """The fix that writes `text` in the place of the value that a switch gets, or why there is none. Unsafe for the
+    reason that is given, or where a comment stands beside the switch: what it says of the value may become false.
     """
     if one.value is None:
         return None, "the value is not written where it is switched"
@@ -44,9 +45,9 @@ def set_value_fix(
     if value is None:
         return None, "the value could not be located"
     edit = document.replacement(*document.outer_span(value), text)
-    if is_commented_beside(document, value):
-        applicability = Applicability.UNSAFE
-    return Fix(applicability, f"Set it to {text}", (edit,)), None
+    if because is None and is_commented_beside(document, value):
+        because = COMMENTED
+    return Fix.checked(f"Set it to {text}", (edit,), because), None
 
 
 def is_commented_beside(document: Document, value: cst.BaseExpression) -> bool:

@@ -110,6 +110,16 @@ class ImportGraph:
             for match in self.project.import_statements(importer)
         )
 
+    def lacks_a_module(self, path: Path) -> bool:
+        """Whether it is not known of an import in the programs that `path` is part of which module of the project it
+        means.
+        """
+        return any(
+            self.project.has_an_unknown_import(one)
+            for one in self.project.files_with_sys_path
+            if one in self.together(path)
+        )
+
     def below(self, path: Path) -> frozenset[Path]:
         """The files that importing `path` imports, directly or through others, and itself."""
         self.project.looks.imports()

@@ -16,6 +16,7 @@ from torchrepro_lint.program.import_folders import Added, folders_added
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.import_statements import import_statements, names_taken
 from torchrepro_lint.source.text import read_bytes
 
@@ -166,8 +167,12 @@ class Project(ProjectTexts):
 
     def _in_an_unknown_folder(self, importer: Path, dotted: str) -> Path | None:
         """The one module of the project that an import may mean in a file that adds a folder which is not told."""
+        found = self._all_in_unknown_folders(importer, dotted)
+        return found[0] if len(found) == 1 else None
+
+    def _all_in_unknown_folders(self, importer: Path, dotted: str) -> Sequence[Path]:
         if not self.added(importer).is_partly_unknown:
-            return None
+            return ()
         first = dotted.partition(".")[0]
         found = {
             self.module_file(folder, dotted)
@@ -176,8 +181,24 @@ class Project(ProjectTexts):
             and folder / "__init__.py" not in self.known
             and not self._is_named_after_a_library(first, top, folder)
         } - {None, importer}
-        module = found.pop() if len(found) == 1 else None
-        return module if module is not None and module.suffix == ".py" else None
+        return [one for one in in_order(path for path in found if path is not None) if one.suffix == ".py"]
+
+    def has_an_unknown_import(self, importer: Path) -> bool:
+        """Whether a file imports a module of which several of the project have the name, from a folder that its text
+        does not tell.
+        """
+        if not self.added(importer).is_partly_unknown:
+            return False
+        bases = [
+            name.split()[0]
+            for match in self.import_statements(importer)
+            for name in (match["plain"] or match["base"] if not match["dots"] else "").split(",")
+            if name.strip()
+        ]
+        return any(
+            self.resolve(importer, name) is None and len(self._all_in_unknown_folders(importer, name)) > 1
+            for name in bases
+        )
 
     def _below_its_own_name(self, importer: Path, dotted: str) -> Path | None:
         """The module that a file means whose whole project is a namespace package: `pkg.data` in the folder `pkg`.
@@ -224,7 +245,7 @@ class Project(ProjectTexts):
         """
         if importer not in self._extra_roots:
             self._extra_roots[importer] = ()
-            if setters := self._files_with_sys_path:
+            if setters := self.files_with_sys_path:
                 with_it = [importer, *(path for path in self._imported_setters(importer) if path != importer)]
                 with_it += [path for path in setters if any(map(importer.is_relative_to, self._added_aside(path)))]
                 found = {folder: None for path in with_it for folder in self.added(path).folders}
@@ -236,12 +257,13 @@ class Project(ProjectTexts):
         return (folder for folder in self.added(path).folders if not path.is_relative_to(folder))
 
     @property
-    def _files_with_sys_path(self) -> Sequence[Path]:
+    def files_with_sys_path(self) -> Sequence[Path]:
+        """The files that name `sys.path`, to which they may add a folder."""
         return self.matching(_SYS_PATH)
 
     def _imported_setters(self, importer: Path) -> Iterator[Path]:
         """The modules that a file imports by name alone, from its own folder, and that add to `sys.path`."""
-        own = {path.stem: path for path in self._files_with_sys_path if path.parent == importer.parent}
+        own = {path.stem: path for path in self.files_with_sys_path if path.parent == importer.parent}
         if own:
             for match in self.import_statements(importer):
                 names = (match["plain"] or match["base"] if not match["dots"] else match["names"]).split(",")

@@ -70,6 +70,7 @@ def _fix(finding: Finding, texts: Texts) -> dict[str, Any] | None:
     return {
         "applicability": finding.fix.applicability.value,
         "message": finding.fix.message,
+        "unsafe_because": finding.fix.unsafe_because,
         "edits": [_edit(edit, texts) for edit in finding.fix.edits],
     }
 

@@ -84,8 +84,9 @@ def _within(finding: Finding, texts: Texts) -> str:
 
 def _about_fix(finding: Finding, texts: Texts, colours: Colours) -> Iterator[str]:
     if finding.fix is not None:
-        unsafe = " (needs --unsafe-fixes)" if finding.fix.applicability is Applicability.UNSAFE else ""
-        yield f"  {colours.note('fix')}: {printable(finding.fix.message)}{unsafe}"
+        because = f": {finding.fix.unsafe_because}" if finding.fix.unsafe_because is not None else ""
+        unsafe = f" (needs --unsafe-fixes{because})" if finding.fix.applicability is Applicability.UNSAFE else ""
+        yield f"  {colours.note('fix')}: {printable(finding.fix.message + unsafe)}"
         for line in fix_diff(finding, texts, colours):
             yield f"    {line}"
     elif finding.fix_declined is not None:

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
+from torchrepro_lint.fixes.unsafe_reasons import (
+    ALWAYS,
+    IN_A_SELF_TEST,
+    IN_A_TEST,
+    NOT_THE_PROJECT_S,
+    ONLY_EVALUATES,
+    UNKNOWN_MODULE,
+    UNMADE,
+    Because,
+)
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import (
@@ -36,6 +45,8 @@ __all__ = ["Rule"]
 
 #: Rules about switches: the same lines seed and switch in programs that train and in those that evaluate.
 _OF_SWITCHES = "TRL3"
+#: Rules that ask for what the whole program seeds and switches.
+_OF_WHOLE_PROGRAMS = ("TRL2", "TRL3", "TRL5")
 
 
 class Rule(ABC):
@@ -62,6 +73,20 @@ class Rule(ABC):
     def check(self, program: Program) -> Iterator[Finding]:
         """The rule's findings in the whole project, in the order of files and text."""
 
+    def _why_unsafe(self, program: Program, site: Site, fix: Fix) -> Because | None:
+        """Why a fix that is safe by itself is unsafe where it is."""
+        left_alone = (_why_left_alone(program, edit.path) for edit in fix.edits)
+        because = next((one for one in left_alone if one is not None), None)
+        if because is not None:
+            return because
+        if is_of_a_self_test(program, site):
+            return IN_A_SELF_TEST
+        if _is_of_an_unmade_class(program, site):
+            return UNMADE
+        if self.code.startswith(_OF_WHOLE_PROGRAMS) and program.imports.lacks_a_module(site.path):
+            return UNKNOWN_MODULE
+        return ONLY_EVALUATES if not self.code.startswith(_OF_SWITCHES) and only_evaluates(program, site) else None
+
     def finding(
         self,
         program: Program,
@@ -86,17 +111,10 @@ class Rule(ABC):
         longer used, in what came from elsewhere and the project does not run, and in what nothing mentions of a file
         that others import. So is what `repeats` as it is.
         """
-        if (
-            fix is not None
-            and fix.applicability is Applicability.SAFE
-            and (
-                any(_is_left_alone(program, edit.path) for edit in fix.edits)
-                or is_of_a_self_test(program, site)
-                or _is_of_an_unmade_class(program, site)
-                or (not self.code.startswith(_OF_SWITCHES) and only_evaluates(program, site))
-            )
-        ):
-            fix = replace(fix, applicability=Applicability.UNSAFE)
+        if fix is not None and fix.applicability is Applicability.SAFE:
+            fix = fix.made_unsafe(self._why_unsafe(program, site, fix))
+        elif fix is not None:
+            fix = fix.made_unsafe(ALWAYS.get(self.code))
         left = self._left_to_strict(program, site, about_control) if not seldom_matters or program.strict else None
         if seldom_matters and (left is None or left.programs):
             left = Left(because=seldom_matters if isinstance(seldom_matters, str) else self.seldom)
@@ -157,13 +175,15 @@ class Rule(ABC):
         return left_to_strict(program, site)
 
 
-def _is_left_alone(program: Program, path: Path) -> bool:
-    """Whether nobody asks for a change in a file: a test, documentation, a measurement of times, what was put aside or
+def _why_left_alone(program: Program, path: Path) -> Because | None:
+    """Why nobody asks for a change in a file: a test, documentation, a measurement of times, what was put aside or
     is kept of an experiment, and what is another project's.
     """
-    if program.is_test(path) or is_put_aside(program, path) or is_copied(program, path):
-        return True
-    return shows_or_measures(program, path) or is_one_of_many(program, path)
+    if program.is_test(path):
+        return IN_A_TEST
+    if is_put_aside(program, path) or is_copied(program, path):
+        return NOT_THE_PROJECT_S
+    return NOT_THE_PROJECT_S if shows_or_measures(program, path) or is_one_of_many(program, path) else None
 
 
 def _is_of_an_unmade_class(program: Program, site: Site) -> bool:

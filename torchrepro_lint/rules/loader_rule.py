@@ -7,7 +7,7 @@ from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import replace
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Fix
+from torchrepro_lint.diagnostics import Finding, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.loaders.loaders import Loader
@@ -64,7 +64,7 @@ def safe_for_old_torch_alone(program: Program, fix: Fix) -> Fix:
     """A fix that seeds NumPy in workers: unsafe where torch >= 1.9 may run it, which seeds NumPy there by itself."""
     if not program.target.admits_from("1.9"):
         return fix
-    return replace(fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; {_SEEDED_BY_TORCH}")
+    return fix.made_unsafe(_SEEDED_BY_TORCH)
 
 
 def is_for_nothing(program: Program, loader: Loader) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from torchrepro_lint.diagnostics import Applicability, Finding, Fix, TraceStep
+from torchrepro_lint.fixes.unsafe_reasons import ANY_ORDER
 
 __all__ = ["first_for_all"]
 
@@ -49,9 +50,7 @@ def _fix_of_all(findings: tuple[Finding, ...]) -> Fix | None:
     made = [one for one in fixes if one is not None]
     if first is None or len(made) < len(fixes):
         return first
-    unsafe = any(one.applicability is Applicability.UNSAFE for one in made)
+    unsafe = next((one for one in made if one.applicability is Applicability.UNSAFE), None)
     edits = tuple(dict.fromkeys(edit for one in made for edit in one.edits))
-    applicability = Applicability.UNSAFE if unsafe else first.applicability
-    return replace(
-        first, applicability=applicability, edits=edits, after=frozenset().union(*(one.after for one in made))
-    )
+    fix = replace(first, edits=edits, after=frozenset().union(*(one.after for one in made)))
+    return fix.made_unsafe(unsafe.unsafe_because or ANY_ORDER) if unsafe is not None else fix

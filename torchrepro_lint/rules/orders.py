@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias
@@ -80,7 +80,8 @@ class Whole:
     """What all files of a project draw from the global generator; where they list folders and keep the order; their
     loaders with workers of which it is not known what they run, and that have no worker init function; its programs
     that seed some generators and draw from others, each with its place; and the files that make loaders, splits and
-    samplers, list folders, seed or name the benchmark mode, and are kept like the rest.
+    samplers, list folders, seed or name the benchmark mode, and are kept like the rest. `are_together` says of two
+    files whether a program has both.
     """
 
     drawn: Sequence[Drawn]
@@ -88,6 +89,7 @@ class Whole:
     workers: Sequence[Location]
     in_part: Sequence[tuple[Location, SeededInPart]]
     files: frozenset[Path]
+    are_together: Callable[[Path, Path], bool]
 
 
 def whole_of(program: object, compared: frozenset[str]) -> Whole:
@@ -108,7 +110,16 @@ def whole_of(program: object, compared: frozenset[str]) -> Whole:
     listed = list(_listings(program)) if _LISTING in compared else []
     workers = list(_unknown_workers(program)) if _WORKERS in compared else []
     in_part = list(_seeded_in_part(program)) if _LEFT_OUT in compared else []
-    return Whole(drawn, listed, workers, in_part, frozenset(path for path in files if _is_kept(program, path)))
+    kept = frozenset(path for path in files if _is_kept(program, path))
+    above = program.imports.above
+    return Whole(
+        drawn,
+        listed,
+        workers,
+        in_part,
+        kept,
+        lambda one, other: one == other or not above(one).isdisjoint(above(other)),
+    )
 
 
 def _is_kept(program: Program, path: Path) -> bool:

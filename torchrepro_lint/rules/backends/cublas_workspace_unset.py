@@ -71,12 +71,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Severity
+from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
+from torchrepro_lint.fixes.unsafe_reasons import OPTION_DECIDES
 from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Constant
@@ -134,9 +134,7 @@ class CublasWorkspaceUnset(Rule):
         around = min(branches, default=None)
         fix, declined = set_variable_fix(program, one, CUBLAS_WORKSPACE, _variable().accepted[0], around)
         if fix is not None and not _is_surely_on(one):
-            fix = replace(
-                fix, applicability=Applicability.UNSAFE, message=f"{fix.message}; an option decides the switch"
-            )
+            fix = fix.made_unsafe(OPTION_DECIDES)
         together, path = program.imports.any_together, one.site.path
         has_no_product = together(path, program_words("has_a_network")) and not together(
             path, program_words("multiplies_matrices")

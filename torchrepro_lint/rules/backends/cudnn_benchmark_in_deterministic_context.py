@@ -91,8 +91,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Severity
+from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.fixes.unsafe_reasons import FOR_OTHERS, NOT_ASKED, SOME_RUNS, first_that_holds
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.intent.intent import Evidence
@@ -174,9 +175,12 @@ class CudnnBenchmarkInDeterministicContext(Rule):
         )
         # A package that sets it as it is imported has chosen the speed of all who use it.
         is_of_users = one.frame.scope.parent is None and is_for_others(program, one.site.path)
-        is_safe = is_asked and one.name != _FLAGS and is_for_all and not is_of_users
-        applicability = Applicability.SAFE if is_safe else Applicability.UNSAFE
-        fix, declined = set_value_fix(program, one, "False", applicability)
+        because = first_that_holds(
+            (not is_asked, NOT_ASKED),
+            (one.name == _FLAGS or not is_for_all, SOME_RUNS),
+            (is_of_users, FOR_OTHERS),
+        )
+        fix, declined = set_value_fix(program, one, "False", because)
         severity = Severity.ERROR if is_asked else Severity.WARNING
         return self.finding(
             program,

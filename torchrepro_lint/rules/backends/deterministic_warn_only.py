@@ -53,8 +53,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Severity
+from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.switch_fix import set_value_fix
+from torchrepro_lint.fixes.unsafe_reasons import ALWAYS
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.intent.intent import Evidence
@@ -82,7 +83,7 @@ class DeterministicWarnOnly(Rule):
             if is_chosen_against(program, one, _OPTION):
                 continue
             site = switch_site(one)
-            fix, declined = set_value_fix(program, one, strict, Applicability.UNSAFE)
+            fix, declined = set_value_fix(program, one, strict, ALWAYS[self.code])
             message = (
                 f"`{one.name}` only warns here: nondeterministic operations still run, and attention does not use its "
                 "deterministic backward pass"

@@ -53,10 +53,10 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Fix
+from torchrepro_lint.diagnostics import Finding, Fix
 from torchrepro_lint.fixes.keyword_fix import keyword_fix
+from torchrepro_lint.fixes.unsafe_reasons import ALWAYS
 from torchrepro_lint.program.ops.recomputation import Recomputation, recomputations
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
@@ -93,4 +93,4 @@ def _fix(program: Program, one: Recomputation) -> tuple[Fix | None, str | None]:
     if one.kind == "own":
         return None, "`torch.utils.checkpoint.checkpoint` restores the states, and can take the place of this class"
     fix, declined = keyword_fix(program, one.site, "preserve_rng_state", "True", position=1 << 30)
-    return (replace(fix, applicability=Applicability.UNSAFE) if fix is not None else None), declined
+    return (fix.made_unsafe(ALWAYS["TRL405"]) if fix is not None else None), declined

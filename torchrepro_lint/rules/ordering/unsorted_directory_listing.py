@@ -85,13 +85,13 @@ References
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator
-from dataclasses import replace
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
+from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.fixes.sort_fix import sort_fix
+from torchrepro_lint.fixes.unsafe_reasons import DRAWN_SPLIT
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.intent.options_left_off import runs_where_an_option_is_off
@@ -168,7 +168,7 @@ def _fix(program: Program, one: Listing, sites: frozenset[Site]) -> tuple[Fix | 
         return None, _WALKED
     fix, declined = sort_fix(program, one.site, lazy=one.lazy, comparable=True, by_name=one.entries, sorted_too=sites)
     if fix is not None and one.sink.kind == "split" and _is_drawn_without_seed(program, one):
-        fix = replace(fix, applicability=Applicability.UNSAFE)
+        fix = fix.made_unsafe(DRAWN_SPLIT)
     return fix, declined
 
 

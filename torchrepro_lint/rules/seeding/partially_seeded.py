@@ -113,14 +113,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding
+from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.partial_fix import seed_beside_fix
+from torchrepro_lint.fixes.unsafe_reasons import EACH_TURN, LOCAL_SEED, ONLY_EVALUATES, first_that_holds
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.intent.intent import Evidence
@@ -176,16 +176,18 @@ class PartiallySeeded(Rule):
                 reason = _NEW_PROCESSES
             evaluates = only_evaluates(program, found.block.site)
             fix, declined = (None, reason) if reason is not None else seed_beside_fix(program, found.block, missing)
-            if fix is not None and (
-                _is_for_draws_below(program, found.block)
-                or _is_for_its_cell(program, found)
-                or _is_shown_in_another_cell(program, found)
-                or _is_of_an_object(program, found)
-                or _is_of_an_imported_file(program, found)
-                or _is_held_in_a_loop(program, found.block)
-                or evaluates
-            ):
-                fix = replace(fix, applicability=Applicability.UNSAFE)
+            if fix is not None:
+                is_local = (
+                    _is_for_draws_below(program, found.block)
+                    or _is_for_its_cell(program, found)
+                    or _is_shown_in_another_cell(program, found)
+                    or _is_of_an_object(program, found)
+                    or _is_of_an_imported_file(program, found)
+                )
+                held = not is_local and _is_held_in_a_loop(program, found.block)
+                fix = fix.made_unsafe(
+                    first_that_holds((is_local, LOCAL_SEED), (held, EACH_TURN), (evaluates, ONLY_EVALUATES))
+                )
             yield self.finding(
                 program,
                 found.block.site,

@@ -125,12 +125,12 @@ References
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
 
-from torchrepro_lint.diagnostics import Applicability, Finding, Fix, Severity
+from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.dotted import shortened
 from torchrepro_lint.fixes.loader_fix import asks_for_generator, loader_fix
+from torchrepro_lint.fixes.unsafe_reasons import EVALUATION
 from torchrepro_lint.program.intent.options_left_off import needs_an_option_left_off
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.loaders.worker_runs import Effect
@@ -204,7 +204,7 @@ class NumpyRngInWorkers(LoaderRule):
         if self.is_told(program, loader.site, about_control=not is_old):
             fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
         if fix is not None and is_in_an_evaluation(program, loader):
-            fix = replace(fix, applicability=Applicability.UNSAFE)
+            fix = fix.made_unsafe(EVALUATION)
         if fix is not None and not _seeds_the_loader(fix):
             fix = safe_for_old_torch_alone(program, fix)
         if fix is not None and not is_old and not controlled and not _seeds_the_loader(fix):
