@@ -145,6 +145,13 @@ class Finding:
     repeats: bool = False
 
     @property
+    def is_for_strict_alone(self) -> bool:
+        """Whether the default profile leaves it out, whatever the settings say: no run that wants to repeat has it, or
+        two runs agree as it is.
+        """
+        return self.left_to_strict is not None or self.repeats
+
+    @property
     def is_fixed_safely(self) -> bool:
         """Whether there is a fix that may be applied unread."""
         return self.fix is not None and self.fix.applicability is Applicability.SAFE

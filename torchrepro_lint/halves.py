@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
@@ -34,5 +35,15 @@ def without_safe_halves(findings: Sequence[Finding]) -> list[Finding]:
 
 def beside_what_is_left(mended: Iterable[Finding], left: Iterable[Finding]) -> list[Finding]:
     """Those of the findings to be mended beside which another one of their rule is left in the file."""
-    kinds = {(one.code, one.location.path) for one in left}
-    return [one for one in mended if one.code.startswith(_OF_ONE_KIND) and (one.code, one.location.path) in kinds]
+    told, every = set[tuple[str, Path]](), set[tuple[str, Path]]()
+    for one in left:
+        every.add((one.code, one.location.path))
+        if not one.is_for_strict_alone:
+            told.add((one.code, one.location.path))
+    # What only the strict profile reports keeps it from no fix that the default profile makes.
+    return [
+        one
+        for one in mended
+        if one.code.startswith(_OF_ONE_KIND)
+        and (one.code, one.location.path) in (every if one.is_for_strict_alone else told)
+    ]

@@ -40,18 +40,23 @@ _NO_GENERATOR_OF_A_SAMPLER: Final = "TRL202"
 OF_ORDERS: Final = frozenset({NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER, *OF_WORKERS})
 _LISTING, _WORKERS = "TRL207", "TRL101"
 #: The rules of which all loaders of a project are mended or none.
-_OF_LOADERS: Final = frozenset({_WORKERS, "TRL102", "TRL103"})
+_OF_LOADERS: Final = frozenset({_WORKERS, "TRL102", "TRL103", "TRL104", "TRL105"})
 _SEARCH: Final = "TRL510"
 _LEFT_OUT: Final = "TRL502"
 _SWITCH: Final = "TRL301"
-#: Those of which all places are that are reported by default: listings, the benchmark mode, generators that are left
-#: out of a seed, and searches; of these also the ones in programs that seed nothing.
-_OF_PLACES: Final = frozenset({_LISTING, _SWITCH, _LEFT_OUT, _SEARCH})
+#: Those of which all places are that are reported by default: listings, cuDNN's switches, generators without a seed or
+#: left out of one, and searches; of these also the ones in programs that seed nothing.
+_OF_PLACES: Final = frozenset({_LISTING, _SWITCH, "TRL302", "TRL203", _LEFT_OUT, _SEARCH})
 _SPLIT: Final[What] = "random split"
 #: What makes two runs with one seed differ. The order of a loader that repeats already is not worth a change beside it.
 _RUNS_DIFFER: Final = frozenset(
-    {_WORKERS, "TRL203", _LISTING, "TRL208", "TRL213", "TRL214", _SWITCH, "TRL302", "TRL402", _LEFT_OUT, "TRL503"}
+    {_WORKERS, "TRL203", _LISTING, "TRL208", "TRL213", "TRL214", _SWITCH, "TRL302", "TRL402", _LEFT_OUT}
 )
+#: What else a program may have beside which a fix is half of a mend, by the code of its rule, and how that is said.
+_BESIDE: Final = {
+    NO_GENERATOR: (_RUNS_DIFFER, "two runs with one seed differ as it is"),
+    _LEFT_OUT: (frozenset({"TRL504"}), "something is drawn before the seed"),
+}
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6
 
@@ -108,13 +113,16 @@ def unsafe_beside_others(
 
 
 def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: Path) -> list[Finding]:
-    left = [one for each in checks for one in _left(each)]
+    left = {
+        by_default: [one for each in checks for one in _left(each, by_default=by_default)]
+        for by_default in (False, True)
+    }
     drawn = {one.location: one for each in checks for one in each.drawn}
     of_one_kind = [
         one
         for each in checks
         for one in each.told
-        if one.location.path in each.kept and _is_left_of_its_kind(one, is_strict=each.is_left_to_strict(one))
+        if one.location.path in each.kept and _is_left_of_its_kind(one, is_left_out=each.is_left_to_strict(one))
     ]
     listed = [one for each in checks for one in _listed(each)]
     silenced = {one.location for each in checks for one in each.told if one.code in OF_WORKERS}
@@ -122,7 +130,7 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
     in_part = [one for each in checks for one in _in_part(each)]
     found = []
     for one in (one for one in findings if one.is_fixed_safely):
-        reason = _why_unsafe(one, left, drawn.get(one.location), of_one_kind, root)
+        reason = _why_unsafe(one, left[not one.is_for_strict_alone], drawn.get(one.location), of_one_kind, root)
         other = next((each for each in listed if each != one.location), None) if one.code == _LISTING else None
         if reason is None and other is not None:
             reason = f"no safe fix sorts another listing ({_said_of(other, root)})"
@@ -134,22 +142,21 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
             beside = next((at for at, rngs in in_part if at != one.location and not rngs.isdisjoint(seeded)), None)
             if beside is not None:
                 reason = f"another program leaves out the same ({_said_of(beside, root)}), and no safe fix mends it"
-        if reason is None and one.code == NO_GENERATOR:
-            stays = next((each for own in checks for each in _left_in_its_program(one, own)), None)
+        if reason is None and one.code in _BESIDE and (one.repeats or one.code != NO_GENERATOR):
+            codes, said = _BESIDE[one.code]
+            stays = next((each for own in checks for each in _left_in_its_program(one, own, codes)), None)
             if stays is not None:
-                where = _said_of(stays.location, root)
-                reason = f"two runs with one seed differ as it is ({stays.code}, {where}), and no safe fix mends that"
+                reason = f"{said} ({stays.code}, {_said_of(stays.location, root)}), and no safe fix mends that"
         if reason is not None:
             found.append(_unsafe(one, reason))
     return found
 
 
-def _left_in_its_program(finding: Finding, checks: Checks) -> Iterator[Finding]:
-    """What is reported by default in a program of a finding, makes runs differ, and stays after all safe fixes."""
+def _left_in_its_program(finding: Finding, checks: Checks, codes: Set[str]) -> Iterator[Finding]:
+    """What these rules report by default in a program of a finding, and no safe fix mends."""
     path = finding.location.path
     for one in checks.told:
-        is_default = one.left_to_strict is None and one.repeats is None
-        if one.code in _RUNS_DIFFER and is_default and not one.is_fixed_safely:
+        if one.code in codes and not one.is_for_strict_alone and not one.is_fixed_safely:
             if checks.are_together(path, one.location.path):
                 yield one
 
@@ -196,17 +203,18 @@ def _key(finding: Finding) -> Hashable:
     return finding.code, finding.location, finding.message
 
 
-def _is_left_of_its_kind(finding: Finding, *, is_strict: bool) -> bool:
+def _is_left_of_its_kind(finding: Finding, *, is_left_out: bool) -> bool:
     """Whether a place stays as it is of which the rule mends all or none: of loaders, of searches and of switches in
-    programs that ask for determinism also one of the strict profile.
+    programs that ask for determinism also one of the strict profile. What counts is the same in each profile, so that
+    none makes fewer fixes than another that reports less: `is_left_out` says whether this one leaves out the finding.
     """
-    if finding.code in _OF_LOADERS:
-        return is_strict or not finding.is_fixed_safely
-    if finding.code == _SEARCH and finding.left_to_strict:
+    if finding.is_fixed_safely and not is_left_out:
+        return False
+    if finding.code in _OF_LOADERS or (finding.code == _SEARCH and finding.left_to_strict):
         return True
-    if finding.code == _SWITCH and is_strict:
+    if finding.code == _SWITCH and finding.is_for_strict_alone:
         return finding.severity is Severity.ERROR
-    return finding.code in _OF_PLACES and not is_strict and not finding.is_fixed_safely
+    return finding.code in _OF_PLACES and not finding.is_for_strict_alone
 
 
 def _why_unsafe(
@@ -269,9 +277,9 @@ def _counts_beside(own: Drawn | None, other: Drawn) -> bool:
     return 2 * (own.words & other.words).total() >= MIN_COMMON * (own.words.total() + other.words.total())
 
 
-def _left(checks: Checks) -> list[Drawn]:
+def _left(checks: Checks, *, by_default: bool) -> list[Drawn]:
     """The places that go on to draw from the global generator after all safe fixes, but for those that a comment or the
-    settings say are to.
+    settings say are to; `by_default`: beside what the default profile reports, whatever the profile is.
     """
     from torchrepro_lint.rules.orders import Drawn
 
@@ -287,7 +295,7 @@ def _left(checks: Checks) -> list[Drawn]:
     mended -= {one.location for one in told if one.code in OF_WORKERS and not one.is_fixed_safely}
     silenced = {one.location for one in merged(checks.found) if one.code in OF_ORDERS} - {one.location for one in told}
     # An order that repeats, whatever is chosen for a run, may stay as it is.
-    mended |= {one.location for one in told if one.repeats and checks.is_left_to_strict(one)}
+    mended |= {one.location for one in told if one.repeats and (by_default or checks.is_left_to_strict(one))}
     left = [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
     known = mended | {one.location for one in checks.drawn}
     reported = (
@@ -296,7 +304,7 @@ def _left(checks: Checks) -> list[Drawn]:
         if one.code in (NO_GENERATOR, _NO_GENERATOR_OF_A_SAMPLER)
         and one.location not in known
         and one.location.path in checks.kept
-        and not checks.is_left_to_strict(one)
+        and not (one.is_for_strict_alone if by_default else checks.is_left_to_strict(one))
     )
     return [*left, *reported]
 

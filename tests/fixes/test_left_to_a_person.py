@@ -856,3 +856,38 @@ def test_a_misspelt_benchmark_is_not_turned_on_unread(value: str, safe: bool, wr
     root = write({"pyproject.toml": "", "main.py": f"import torch\n\ntorch.backends.cudnn.benchmarch = {value}\n"})
     found = [one.fix for one in check([root], {"select": ("TRL305",)}).findings]
     assert [one.applicability is Applicability.SAFE for one in found if one is not None] == [safe]
+
+
+STUDY = """\
+import optuna
+{imports}
+from training import objective
+
+study = optuna.create_study(direction="minimize")
+study.optimize(objective, n_trials=3)
+print(study.best_params)
+"""
+TRAINING = """\
+import random
+
+import numpy as np
+import torch
+
+random.seed(3)
+np.random.seed(3)
+torch.manual_seed(3)
+
+
+def objective(trial):
+    return trial.suggest_float("lr", 0.1, 1) * torch.rand(()).item()
+"""
+
+
+@pytest.mark.parametrize(
+    "imports", ["", "import torch", "from torch import nn", "import os, torch", "    # import torch"]
+)
+def test_a_file_imports_torch_only_to_ask_for_the_seed_of_another(imports: str, write) -> None:
+    root = write({"pyproject.toml": "", "search.py": STUDY.format(imports=imports), "training.py": TRAINING})
+    (found,) = [one for one in check([root]).findings if one.code == "TRL510"]
+    assert found.fix is not None and "initial_seed()" in found.fix.message
+    assert found.is_fixed_safely is ("torch" in imports and "#" not in imports)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 import pytest
 from conftest import Write
 
+from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
 
 pytest.importorskip("torch", reason="the programs need torch")
@@ -163,3 +164,60 @@ for epoch in range(3):
 def test_loaders_of_two_parts_in_each_epoch_share_no_generator(write: Write) -> None:
     root = write({"train.py": PARTS_OF_EACH_EPOCH})
     assert not fix([root]).changes
+
+
+#: Loaders of two files, and a program that goes through them: how, and whether one may have the order of the other.
+PHOTOS = """\
+import torch
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def photos():
+    return DataLoader(TensorDataset(torch.arange(64.0)), batch_size=8, shuffle=True)
+"""
+PAINTINGS = PHOTOS.replace("photos", "paintings")
+BESIDE = """\
+import argparse
+
+import torch
+from paintings import paintings
+from photos import photos
+from torch import nn
+
+parser = argparse.ArgumentParser()
+parser.add_argument("--deep", action="store_true")
+args = parser.parse_args()
+torch.manual_seed(3)
+model = nn.Sequential(nn.Linear(1, 4), nn.Linear(4, 1)) if args.deep else nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+first, second = photos(), paintings()
+for epoch in range(3):
+{loop}
+        optimizer.zero_grad()
+        model(a[:, None]).sum().backward()
+        optimizer.step()
+"""
+LOOPS = {
+    "    for (a,), (b,) in zip(first, second):": False,
+    "    for step, ((a,), (b,)) in enumerate(zip(first, second)):": False,
+    "    pairs = zip(first, second)\n    for (a,), (b,) in pairs:": False,
+    "    for (a,), (b,) in zip(first, itertools.cycle(second)):": False,
+    "    for (a,) in first:": True,
+}
+
+
+@pytest.mark.parametrize("loop", LOOPS)
+@pytest.mark.parametrize("seeded", [False, True])
+def test_loaders_of_two_files_that_a_loop_goes_through_together(loop: str, seeded: bool, write) -> None:
+    paintings = PAINTINGS.replace("shuffle=True", "shuffle=True, generator=torch.Generator().manual_seed(8)")
+    root = write(
+        {
+            "pyproject.toml": "",
+            "train.py": BESIDE.format(loop=loop).replace("import argparse\n", "import argparse\nimport itertools\n"),
+            "photos.py": PHOTOS,
+            "paintings.py": paintings if seeded else PAINTINGS,
+        }
+    )
+    found = [one for one in check([root], {"profile": "strict"}).findings if one.code == "TRL201"]
+    assert len(found) == (1 if seeded else 2)
+    assert [one.is_fixed_safely for one in found] == [seeded or LOOPS[loop]] * len(found)

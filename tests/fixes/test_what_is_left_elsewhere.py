@@ -526,7 +526,6 @@ BENCHMARK = "    torch.backends.cudnn.benchmark = True  # fast\n"
 )
 def test_an_order_that_repeats_in_a_program_whose_runs_differ(files: dict[str, str], is_safe: bool, write) -> None:
     root = write({"pyproject.toml": "", **files})
-    assert [one.code for one in check([root]).findings if one.code == "TRL201"] == ["TRL201"] * is_safe
     (found,) = [one for one in check([root], {"profile": "strict"}).findings if one.code == "TRL201"]
     assert found.fix is not None and found.is_fixed_safely is is_safe
     assert is_safe or "two runs with one seed differ as it is (TRL301, utils.py:7)" in (found.fix.unsafe_because or "")
@@ -549,3 +548,120 @@ def test_a_module_of_which_nobody_knows_what_it_sets(others: dict[str, str], is_
     (found,) = [one for one in check([root]).findings if one.code == "TRL301"]
     assert found.fix is not None and found.is_fixed_safely is is_safe
     assert is_safe or "imports a module from a folder" in (found.fix.unsafe_because or "")
+
+
+IN_A_HELPER = """\
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, TensorDataset
+
+
+def train(seed):
+    torch.manual_seed(seed)
+    torch.backends.cudnn.deterministic = True
+    torch.backends.cudnn.benchmark = True{comment}
+    model = nn.Conv1d(1, 1, 1).cuda()
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for (batch,) in DataLoader(TensorDataset(torch.rand(8, 1, 1)), shuffle=True):
+        model(batch.cuda()).sum().backward()
+        optimizer.step()
+"""
+RUNS = "\n\nif __name__ == '__main__':\n    train(3)\n"
+WARNS = """\
+import random
+
+import torch
+from torch import nn
+
+random.seed(3)
+torch.manual_seed(3)
+torch.backends.cudnn.benchmark = True  # fast
+model = nn.Conv1d(1, 1, 1).cuda()
+model(torch.rand(8, 1, 1).cuda()).sum().backward()
+"""
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        {"other.py": WARNS},  # a program that seeds and does not ask for determinism: the strict profile alone fixes it
+        {"other.py": WARNS.replace("import random\n", "").replace("random.seed(3)\n", "")},
+        {"unused.py": IN_A_HELPER.format(comment="  # fast")},
+        {"tests/test_it.py": IN_A_HELPER.format(comment="")},
+        {},
+    ],
+)
+def test_the_strict_profile_fixes_no_less(others: dict[str, str], write) -> None:
+    root = write({"pyproject.toml": "", "train.py": IN_A_HELPER.format(comment="") + RUNS, **others})
+    by_default, strictly = (check([root], {"profile": profile}).findings for profile in ("default", "strict"))
+    safe = {one.location: one.fix for one in strictly if one.is_fixed_safely}
+    for one in by_default:
+        assert not one.is_fixed_safely or one.location in safe, one
+
+
+UNSEEDED = """\
+import torch
+
+torch.manual_seed(3)
+rng = torch.Generator()
+print(torch.randperm(8, generator=rng))
+"""
+IN_A_LOOP = """\
+import torch
+
+torch.manual_seed(3)
+for turn in range(2):
+    rng = torch.Generator()
+    print(torch.randperm(16, generator=rng))
+"""
+OFF = """\
+import torch
+from torch import nn
+
+torch.manual_seed(3)
+torch.use_deterministic_algorithms(True)
+torch.backends.cudnn.deterministic = False{comment}
+model = nn.Conv1d(1, 1, 1).cuda()
+model(torch.rand(8, 1, 1).cuda()).sum().backward()
+"""
+LATE = """\
+import random
+
+import torch
+from torch import nn
+
+{above}
+torch.manual_seed(3)
+{below}
+order = random.sample(range(8), 8)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for step in order:
+    model(torch.rand(1, 1)).sum().backward()
+    optimizer.step()
+"""
+MODEL = "model = nn.Linear(1, 1)"
+
+
+@pytest.mark.parametrize(
+    ("rule", "text", "other", "is_safe"),
+    [
+        ("TRL203", UNSEEDED, UNSEEDED.replace("8", "16"), True),
+        ("TRL203", UNSEEDED, IN_A_LOOP, False),
+        ("TRL302", OFF.format(comment=""), OFF.format(comment="").replace("8", "16"), True),
+        ("TRL302", OFF.format(comment=""), OFF.format(comment="  # fast").replace("8", "16"), False),
+    ],
+)
+def test_a_place_beside_another_that_is_left(rule: str, text: str, other: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": text, "other.py": other})
+    found = {one.location.path.name: one for one in check([root]).findings if one.code == rule}
+    assert found["train.py"].is_fixed_safely is is_safe
+    if not is_safe:
+        assert "another one of the project (other.py:" in (found["train.py"].fix.unsafe_because or "")
+
+
+@pytest.mark.parametrize(("above", "below"), [(MODEL, ""), ("", MODEL)])
+def test_a_generator_that_is_left_out_of_a_seed_that_comes_late(above: str, below: str, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": LATE.format(above=above, below=below)})
+    codes = {one.code: one for one in check([root]).findings}
+    assert ("TRL504" in codes) is bool(above)
+    assert codes["TRL502"].is_fixed_safely is bool(below)

@@ -22,7 +22,7 @@ from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import seed_surroundings, several_at
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
-from torchrepro_lint.fixes.unsafe_reasons import STATE_RESTORED, UNSEEDED_WORKERS, first_that_holds
+from torchrepro_lint.fixes.unsafe_reasons import SAME_ORDER, STATE_RESTORED, UNSEEDED_WORKERS, first_that_holds
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.written_at import written_at
@@ -31,6 +31,7 @@ from torchrepro_lint.knowledge.reseeding import loader_reseeding
 from torchrepro_lint.program.evaluation.values import ClassValue, Site
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.ordering.samplers import UnseededSplit, unseeded_splits
+from torchrepro_lint.program.programs.epoch_loops import iterated_beside
 from torchrepro_lint.program.programs.frequency import Often, frequency, turns_of_its_own
 from torchrepro_lint.program.programs.several import is_of_each_item, serves_several
 from torchrepro_lint.program.running.callers import frame_without_callers
@@ -157,8 +158,18 @@ def loader_fix(
     because = first_that_holds(
         (wanted == ["generator"] and are_drawn_unseeded(program, loader), UNSEEDED_WORKERS),
         ("generator" in wanted and restores_the_state(program, path), STATE_RESTORED),
+        ("generator" in wanted and _is_beside_one_of_another_file(program, loader), SAME_ORDER),
     )
     return Fix.checked(message, plan.edits, plan.because or because, after), None
+
+
+def _is_beside_one_of_another_file(program: Program, loader: Loader) -> bool:
+    """Whether a loop goes through a loader together with one that another file makes and gives no generator."""
+    others = {site for site in iterated_beside(program, loader) if site.path != loader.site.path}
+    return bool(others) and any(
+        loaders[0].site in others and any(one.may_lack("generator") for one in loaders)
+        for loaders in program.loader_sites
+    )
 
 
 def why_rewritten(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call, since: str) -> str:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import libcst as cst
 
@@ -17,10 +18,10 @@ from torchrepro_lint.fixes.imports import ImportPlanner
 from torchrepro_lint.fixes.loader_fix import is_distributed, surroundings, why_no_generator
 from torchrepro_lint.fixes.other_orders import leaves_the_other_order
 from torchrepro_lint.fixes.passed_arguments import given, replace_argument
-from torchrepro_lint.fixes.program_seed import seed_around
+from torchrepro_lint.fixes.program_seed import INITIAL_SEED, seed_around
 from torchrepro_lint.fixes.seeding import Declined, plan_generator
 from torchrepro_lint.fixes.seeding_request import Ranks
-from torchrepro_lint.fixes.unsafe_reasons import ANOTHER_ORDER
+from torchrepro_lint.fixes.unsafe_reasons import ANOTHER_ORDER, ASKS_TORCH
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.running.known_calls import KnownCall, all_names
@@ -32,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["generator_fix", "random_state_fix"]
 
 Planned = tuple[Fix | None, str | None]
+
+#: What a file says that imports torch, or something of it.
+_OF_TORCH: Final = re.compile(r"(?m)^[^\S\n]*(?:import|from)\s+(?:[^\n]*,\s*)?torch\b")
 
 
 def generator_fix(
@@ -147,7 +151,9 @@ def random_state_fix(program: Program, call: KnownCall, parameter: Parameter, fo
         if old is not None
         else add_keyword_arguments(document, node, [(parameter.name, text)])
     )
-    return Fix.checked(f"Pass {parameter.name}={text}", (*planner.edits(), *edits), seed.because), None
+    asks = INITIAL_SEED in seed.text and _OF_TORCH.search(document.text) is None
+    because = seed.because or (ASKS_TORCH if asks else None)
+    return Fix.checked(f"Pass {parameter.name}={text}", (*planner.edits(), *edits), because), None
 
 
 def _always_takes(program: Program, call: KnownCall, parameter: Parameter) -> bool:

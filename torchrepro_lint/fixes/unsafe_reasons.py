@@ -35,6 +35,9 @@ LEFT_OUT: Final[Because] = "a loader or sampler beside it is left as it is, perh
 SAME_START: Final[Because] = "orders that differ from each other now would begin with the same numbers"
 HIDDEN_NAME: Final[Because] = "a module has to be imported under another name"
 UNSEEDED_WORKERS: Final[Because] = "what workers draw is left unseeded, so runs would differ all the same"
+SAME_ORDER: Final[Because] = (
+    "a loop goes through it beside a loader of another file, which would get the same seed and so the same order"
+)
 STATE_RESTORED: Final[Because] = "the program restores torch's state, and not that of a new generator"
 ANOTHER_ORDER: Final[Because] = "another order beside it is left to torch's global generator"
 OWN_NUMBERS: Final[Because] = "the numbers are meant to differ from run to run, by what stands beside them"
@@ -47,6 +50,7 @@ EVALUATION: Final[Because] = "the loader is for an evaluation, whose results wou
 CHOICE: Final[Because] = "a comment says that the seed is for one choice, not for the run"
 TAKEN_OUT: Final[Because] = "the line is there as a comment: somebody has taken it out"
 FOR_OTHERS: Final[Because] = "the code is a library, whose users have seeds and speeds of their own"
+ASKS_TORCH: Final[Because] = "the file would import torch only to ask for a seed that another file sets"
 ANOTHER_SEED: Final[Because] = "the program has another seed, which would not decide these draws"
 OTHER_PART: Final[Because] = "the seed is that of a part of the program without torch"
 TEXT_SEED: Final[Because] = "the seed may be a text that is no number"

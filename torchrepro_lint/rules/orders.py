@@ -51,11 +51,13 @@ What: TypeAlias = Literal["shuffling loader", "random sampler", "random split"]
 #: A loader that shuffles, in the text of a file that has no syntax tree.
 _SHUFFLES: Final = re.compile(rb"DataLoader\s*\((?:[^()]|\([^()]*\))*?\bshuffle\s*=(?!\s*False)")
 _LISTING, _WORKERS, _LEFT_OUT = "TRL207", "TRL101", "TRL502"
-#: What a file has in it in which one of these rules may find something: listings, the benchmark mode, seeds and draws,
-#: and searches.
+#: What a file has in it in which one of these rules may find something: listings, cuDNN's switches, generators, seeds
+#: and draws, and searches.
 _PLACES: Final = {
     _LISTING: KEPT_LISTING_WORDS,
+    "TRL203": any_word({"Generator"}),
     "TRL301": any_word({"benchmark"}),
+    "TRL302": any_word({"deterministic"}),
     _LEFT_OUT: any_word({"seed", "manual_seed", "random"}),
     "TRL510": any_word({last_part(name) for name in searches()}),
 }

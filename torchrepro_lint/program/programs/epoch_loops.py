@@ -26,7 +26,15 @@ from torchrepro_lint.program.running.ways import Way, ways
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["EpochLoop", "Iteration", "epoch_loop_over", "is_for_evaluation", "passes_over", "restart_over"]
+__all__ = [
+    "EpochLoop",
+    "Iteration",
+    "epoch_loop_over",
+    "is_for_evaluation",
+    "iterated_beside",
+    "passes_over",
+    "restart_over",
+]
 
 _LOOP: Final = re.compile(rb"for ")
 _ITERATOR: Final = re.compile(rb"iter\(")
@@ -89,6 +97,14 @@ def passes_over(program: Program, loader: Loader) -> Iterator[Iteration]:
         for place in _iterations(program, path).get(loader.site, ()):
             if any(_is_made_as(one, loader) for one in place.over):
                 yield place
+
+
+def iterated_beside(program: Program, loader: Loader) -> Iterator[Site]:
+    """The places that make what a loop goes through together with a loader: `for a, b in zip(first, second)`."""
+    for place in passes_over(program, loader):
+        for site, places in _iterations(program, place.facts.path).items():
+            if site != loader.site and any(one.node is place.node for one in places):
+                yield site
 
 
 def _iterations(program: Program, path: Path) -> dict[Site, list[Iteration]]:
@@ -170,7 +186,11 @@ def _gone_through(program: Program, node: tree.Expr, frame: Frame, depth: int = 
     match frame.scope.behind(node):
         case tree.Call(func=func, args=args) if called_name(func) in _AROUND and args and not args[0].star:
             for arg in args[:2]:
-                yield from _gone_through(program, arg.value, frame, depth)
+                given = arg.value
+                match given:
+                    case tree.Call(func=inner, args=(first, *_)) if called_name(inner) == "cycle" and len(args) > 1:
+                        given = first.value
+                yield from _gone_through(program, given, frame, depth)
             return
     if not isinstance(node, (tree.Name, tree.Attribute, tree.Subscript, tree.Call)):
         return
