@@ -614,15 +614,22 @@ def test_a_folder_with_a_licence_in_a_project_without_one_is_a_copy(licences: li
 
 
 @pytest.mark.parametrize(
-    "function",
+    ("function", "passed", "is_safe"),
     [
-        "def seed_worker(worker_id, base_seed=SEED):\n    np.random.seed(base_seed + worker_id)",
-        'def seed_worker(worker_id):\n    np.random.seed(int(os.environ["SEED"]) + worker_id)',
+        ("(worker_id, base_seed=SEED):\n    np.random.seed(base_seed + worker_id)", "seed_worker", False),
+        ('(worker_id):\n    np.random.seed(int(os.environ["SEED"]) + worker_id)', "seed_worker", False),
+        ("(seed, worker_id):\n    np.random.seed(seed + worker_id)", "partial(seed_worker, SEED)", False),
+        ("(worker_id, seed):\n    np.random.seed(seed + worker_id)", "partial(seed_worker, seed=SEED)", False),
+        ("(seed, worker_id):\n    np.random.seed(worker_id)", "partial(seed_worker, SEED)", True),
+        ("(worker_id):\n    np.random.seed(worker_id)", "seed_worker", True),
     ],
 )
-def test_an_init_function_of_which_something_would_not_be_read_is_left_alone(function: str, write) -> None:
+def test_an_init_function_of_which_something_would_not_be_read_is_left_alone(
+    function: str, passed: str, is_safe: bool, write
+) -> None:
     text = f"""\
 import os
+from functools import partial
 
 import numpy as np
 import torch
@@ -631,7 +638,7 @@ from torch.utils.data import DataLoader, Dataset
 SEED = 3
 
 
-{function}
+def seed_worker{function}
 
 
 class Noisy(Dataset):
@@ -644,11 +651,11 @@ class Noisy(Dataset):
 
 torch.manual_seed(SEED)
 for epoch in range(2):
-    print(*DataLoader(Noisy(), num_workers=2, worker_init_fn=seed_worker))
+    print(*DataLoader(Noisy(), num_workers=2, worker_init_fn={passed}))
 """
     root = write({"pyproject.toml": "", "main.py": text})
-    found = [one.fix for one in check([root], {"select": ("TRL104",)}).findings]
-    assert [one.applicability for one in found if one is not None] == [Applicability.UNSAFE]
+    found = check([root], {"select": ("TRL103", "TRL104")}).findings
+    assert [one.is_fixed_safely for one in found if one.fix is not None] == [is_safe]
 
 
 EVALUATES = """\

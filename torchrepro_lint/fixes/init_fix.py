@@ -24,7 +24,7 @@ from torchrepro_lint.fixes.init_parameter import plan_parameter
 from torchrepro_lint.fixes.loader_fix import may_share_worker_seeds
 from torchrepro_lint.fixes.rank_terms import are_apart, names_rank, rank_terms
 from torchrepro_lint.fixes.unsafe_reasons import OWN_SEEDS, RANKS_APART, READS_MORE
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.values import Partial, Site
 from torchrepro_lint.program.intent.intent_at import is_in_a_loop
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.running.callers import visible_calls
@@ -184,19 +184,25 @@ def _canonical_fix(program: Program, run: InitRun) -> Fix | None:
     rank = _rank_terms(document, located)
     edits: list[Edit] = plan_canonical_body(document, function, rank or "")
     plain = are_apart(rank) if rank else not names_rank(document.text_of(function))
-    plain = plain and not _leaves_unread(document, function) and not _reads_environment(document, function)
+    plain = plain and not _leaves_unread(document, function, run) and not _reads_environment(document, function)
     return Fix.checked(_CANONICAL, tuple(edits), None if plain else READS_MORE)
 
 
-def _leaves_unread(document: Document, function: cst.FunctionDef) -> bool:
+def _leaves_unread(document: Document, function: cst.FunctionDef, run: InitRun) -> bool:
     """Whether a parameter beside the worker's number is read in the body of a function, and nowhere else: one of its
-    own, `def seed_worker(worker_id, base_seed=SEED):`, or of the function around it, `def make_init(base_seed):`.
+    own, `def seed_worker(worker_id, base_seed=SEED):`, or of the function around it, `def make_init(base_seed):`. The
+    number is the first that no partial gives: `partial(seed_worker, args.seed)`.
     """
     inside = {id(node) for node in document.nodes(cst.Name, function.body)}
-    here = {node.value for node in document.nodes(cst.Name, function.body)}
+    attributes = {id(node.attr) for node in document.nodes(cst.Attribute, function.body)}
+    here = {node.value for node in document.nodes(cst.Name, function.body) if id(node) not in attributes}
     block = document.parent(function)
     is_method = block is not None and isinstance(document.parent(block), cst.ClassDef)
-    if any(name in here for name in _parameters(function)[1 + is_method :]):
+    given = run.value.arguments if isinstance(run.value, Partial) else None
+    names_given = {name for name, _, _ in given.keywords} if given is not None else set()
+    own = [name for name in _parameters(function)[is_method:] if name not in names_given]
+    number = own[len(given.positional) :][:1] if given is not None else own[:1]
+    if any(name in here and name not in number for name in _parameters(function)[is_method:]):
         return True
     around = document.function(function)
     if around is None:
