@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Binding, Scope
+from torchrepro_lint.facts.scopes import Binding, Path, Scope
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.builtin_calls import member_name
+from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import UNKNOWN, External, MemberOf, Site
+from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, MemberOf, Site
 from torchrepro_lint.program.orders.order_backward import sinks_of
 from torchrepro_lint.program.orders.order_carriers import Sink
 from torchrepro_lint.program.orders.order_flow import find_sink
@@ -112,8 +113,44 @@ def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tre
             if not name or not program.ev.may_run(call.site, arms, frame) or is_given_up(program.ev, facts, call):
                 continue
             # An arm that no caller comes to is none: `if recurse:` where all of them leave the default.
-            if not arms or any(program.ev.may_run(call.site, arms, one) for one in contexts(program.ev, facts, scope)):
+            reached = [one for one in contexts(program.ev, facts, scope) if program.ev.may_run(call.site, arms, one)]
+            lists = [one for one in reached if not _is_given_instead(program, arms, one)]
+            if (not arms or reached) and not (lists and all(_is_sorted_below(program, call, one) for one in lists)):
                 yield name, call
+
+
+def _is_given_instead(program: Program, arms: Path, frame: Frame) -> bool:
+    """Whether a caller gives what a function lists where it gets nothing: `if names is None: names = os.listdir(home)`.
+    What is given may be unknown.
+    """
+    for branch, arm in arms:
+        match frame.scope.branches.get(branch):
+            case tree.If(
+                test=tree.Compare(left=tree.Name() as given, ops=("is",), comparators=(tree.Const(value=None),))
+            ) if arm == "then" and Constant(None) not in program.ev.values(given, frame):
+                return True
+    return False
+
+
+def _is_sorted_below(program: Program, call: tree.Call, frame: Frame) -> bool:
+    """Whether a function that lists under a name sorts that below under a test which this caller is proven to pass, and
+    takes no part of it before: `if is_sort: names = sorted(names)` for those who do not give the names themselves.
+    """
+    scope, ev = frame.scope, program.ev
+    name = next((key for key, all_of in scope.bindings.items() for one in all_of if one.node is call), None)
+    if name is None:
+        return False
+    for binding in scope.bindings[name]:
+        match binding.node:
+            case tree.Call(func=tree.Name(id="sorted"), args=(tree.Arg(value=tree.Name(id=same)), *_)) if same == name:
+                is_below = binding.path and binding.order > call.site
+            case _:
+                continue
+        others = [one for one in scope.bindings[name] if one.node is not call]
+        between = [one for one in others if call.site < one.order < binding.order]
+        if is_below and ev.decide(binding.path, frame) is True:
+            return not any(ev.may_run(one.order, one.path, frame) for one in between)
+    return False
 
 
 def _listing(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> str | None:

@@ -52,7 +52,7 @@ Fix safety
 
 Not reported
     - Listings that are sorted, also later and under another name or by a function that they are passed to, or whose
-      table is sorted.
+      table is sorted; and under a test which all callers pass who do not give the names themselves (`if is_sort:`).
     - Walks with anything sorted in their loop.
     - Listings that are only counted, searched, reduced, or iterated over for a side effect such as copying.
     - Positions that only look up what the same loop has added to another list, or what is in the list from which this
