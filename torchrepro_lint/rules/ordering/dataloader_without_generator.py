@@ -251,8 +251,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
             repeats = may_repeat and moved is None
             is_left = bool(seldom) or repeats
             fix, declined = None, None
-            # Of what is left to the strict profile nobody reads the fix, which takes longer to plan than all else.
-            if is_seeded or (self.is_told(program, loader.site) and (self.is_asked_for(program) or not is_left)):
+            if is_seeded or self.is_told(program, loader.site):
                 fix, declined = loader_fix(program, loader, init=False, generator=True, anywhere=proves)
             if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 are about the init function
                 continue
