@@ -110,6 +110,11 @@ def _every(test: str) -> dict[str, str]:
     return {"train.py": _HEAD + _OPTIONS + _SEED + _TRAINED.format(test=test)}
 
 
+def _sampled(test: str) -> dict[str, str]:
+    trained = _TRAINED.format(test=f"if {test}:").partition("        for (batch,) in held_out")[0]
+    return {"train.py": f"{_HEAD}{_OPTIONS}{_SEED}{trained}        print(torch.randn(64))\n"}
+
+
 def _given_data() -> dict[str, str]:
     trained = _TRAINED.format(test="if args.network is not None:")
     return {"train.py": _HEAD + _OPTIONS + _SEED + trained.replace("r(data, batch_size=4)", "r(Files(args.network))")}
@@ -186,10 +191,13 @@ _PROGRAMS = {
     "an evaluation of some epochs of an option": (_counted("epoch % 2 == 0"), *_UNTOLD),
     "an evaluation in the epoch that an option says": (_counted("epoch == args.workers"), *_TOLD),
     "an evaluation in one process": (_every("if args.local_rank == 0:"), *_UNTOLD),
-    "evaluations that an option counts": (_every("for _ in range(args.every):"), *_TOLD),
+    "an evaluation from an epoch on": (_every("if epoch > args.every:"), *_TOLD),
+    "an evaluation that an option asks for": (_every("if args.every:"), *_UNTOLD),
+    "evaluations that an option counts": (_every("for _ in range(args.every):"), *_UNTOLD),
     "an evaluation where an option gives its data": (_given_data(), *_UNTOLD),
     "a split that an option asks for": (_drawn("data, _ = torch.utils.data.random_split(data, [60, 4])"), *_UNTOLD),
-    "numbers that an option asks for": (_drawn("noise = torch.randn(64)"), *_TOLD),
+    "numbers that an option asks for": (_drawn("noise = torch.randn(64)"), *_UNTOLD),
+    "numbers that are drawn every few epochs": (_sampled("epoch % args.every == 0"), *_TOLD),
     "first weights that an option asks for": (_drawn("model = Scaled()"), *_UNTOLD),
     "passes of another program over its loader": (_two_programs("None"), *_UNTOLD),
     "passes of a program over its two loaders": (_two_programs("held_out()"), *_TOLD),
@@ -236,7 +244,7 @@ def test_the_finding_says_what_moves_the_order(write) -> None:
     (found,) = (one for one in report.findings if one.code == "TRL201")
     assert found.message.endswith("depends on `args.every`")
     assert [step.note for step in found.trace] == [
-        "`args.every` decides whether this runs", "each pass over a loader draws a seed",
+        "`args.every` decides in which turns this runs", "each pass over a loader draws a seed",
     ]  # fmt: skip
 
 
@@ -250,10 +258,10 @@ _BY_OPTION = (
     _OPTIONS
     + """\
 loader = DataLoader(Noisy(), num_workers=2)
-for epoch in range(args.every):
+for epoch in range(3):
     for batch in loader:
         print(batch)
-    if args.network == "one":
+    if epoch % args.every == 0:
         for batch in DataLoader([1, 2]):
             print(batch)
 """

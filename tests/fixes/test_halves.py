@@ -652,7 +652,7 @@ MOVED_ORDER = f"""\
 import os
 
 {ONE_ORDER}
-    if os.environ["EVALUATES"]:
+    if epoch % int(os.environ["EVERY"]) == 0:
         for (batch,) in DataLoader(data):
             print(batch)
 """

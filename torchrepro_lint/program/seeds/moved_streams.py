@@ -12,8 +12,10 @@ runs are not compared on the same batches.
 
 Each pass over a loader without a generator draws one number (torch/utils/data/dataloader.py 2.13.0,
 `_BaseDataLoaderIter.__init__`). What a network draws where it is run is left out: it is on the device of the network.
-So are the first weights: where an option chooses the network, the runs differ in what they are to show already. The
-same holds of an option that gives the data of the other loader: `if args.val_path:`.
+
+Only options count that say in which turns of a loop something is done, as how often a model is evaluated. One that
+says whether it is done at all, `if args.finetune:`, or how often in a row, `range(args.num_clients)`, is what runs are
+compared by: they differ in more than their batches.
 """
 
 from __future__ import annotations
@@ -22,9 +24,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import words_in
+from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, Site
 from torchrepro_lint.program.intent.intent_at import ways_of
@@ -37,7 +38,7 @@ from torchrepro_lint.program.programs.turns import Turns, turns_of
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.entry_walk import TRAINS, training_steps
-from torchrepro_lint.program.running.epochs import is_range, says_epochs
+from torchrepro_lint.program.running.epochs import is_range
 from torchrepro_lint.program.running.guards import Guard, Place, guards, left_before
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event, Link
@@ -47,7 +48,7 @@ from torchrepro_lint.program.seeds.seeding import has_generator
 from torchrepro_lint.program.seeds.torch_seeds import seedings_around, seeds_what_follows
 
 if TYPE_CHECKING:
-    from torchrepro_lint.facts.scopes import Scope
+    from torchrepro_lint.facts.scopes import Binding, Scope
     from torchrepro_lint.program.loaders.loaders import Loader
     from torchrepro_lint.program.program import Program
 
@@ -186,21 +187,14 @@ def _by_another_pass(program: Program, loader: Loader, passes: Sequence[Way]) ->
         ends = ways_to(program, first.facts, first.scope, first.call.site)
         if ends and made and not any(_are_of_one_run(program, made, end) for end in ends):
             continue
-        given = _words_of_the_data(first)
         for at in passes_over(program, first):
             site = Site(at.facts.path, at.node.site)
             for way in _ways_to(program, at):
-                drawn = _Drawn(way, site, "each pass over a loader draws a seed", given)
+                drawn = _Drawn(way, site, "each pass over a loader draws a seed")
                 found = _moved_on(program, loader, drawn, passes)
                 if found is not None:
                     return found
     return None
-
-
-def _words_of_the_data(loader: Loader) -> frozenset[str]:
-    """The names in the expression that makes the data set of a loader."""
-    made = [loader.scope.behind(arg.value) for arg in loader.call.args[:1]]
-    return frozenset(words_in(made))
 
 
 def _by_the_number_of_workers(program: Program, loader: Loader) -> Moved | None:
@@ -277,12 +271,11 @@ def _leaves(statement: tree.Stmt) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Drawn:
-    """A draw: a way to it, its place, what it is in words, and names of the data set for which it is made."""
+    """A draw: a way to it, its place, and what it is in words."""
 
     way: Way
     site: Site
     words: str
-    data: frozenset[str] = frozenset()
 
 
 def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[Way]) -> Moved | None:
@@ -295,10 +288,8 @@ def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[
         for index, waypoint in enumerate(way[: met.index + 1]):
             beside = other[met.at] if index == met.index else None
             for said, at in _decided(program, way, index, beside):
-                if last_part(said) in drawn.data:
-                    continue
                 steps = (
-                    Link(Site(waypoint.facts.path, at), f"`{said}` decides whether this runs"),
+                    Link(Site(waypoint.facts.path, at), f"`{said}` decides in which turns this runs"),
                     Link(drawn.site, drawn.words),
                 )
                 return Moved(f"`{said}`", steps)
@@ -342,25 +333,39 @@ def _is_of_another_loader(program: Program, loader: Loader, met: _Met) -> bool:
 
 
 def _decided(program: Program, way: Way, index: int, beside: Waypoint | None) -> Iterator[tuple[str, int]]:
-    """The options that decide whether a place of a way runs, or how often, each with the place that says so; those that
-    decide the same of the place `beside` it do not count.
+    """The options that decide in which turns of a loop a place of a way runs, each with the test that says so; those
+    that decide the same of the place `beside` it do not count.
     """
     waypoint = way[index]
     frame = frame_without_callers(program.ev, waypoint.facts, waypoint.scope)
     own = set(beside.path) if beside is not None else set()
     for guard in _guards(program, waypoint, beside):
-        if guard.arm in own or (guard.arm is not None and _is_alike_in_the_other_arm(waypoint, guard.arm)):
+        if guard.arm in own or not _counts(waypoint.scope, guard.test):
             continue
         said = option_in(program.ev, guard.test, frame)
         if said is not None:
             yield said, guard.test.site
-    for loop in _loops_around(program, waypoint):
-        if (loop.site, "body") in own or not isinstance(loop, tree.For) or says_epochs(loop, waypoint.scope):
-            continue
-        if is_range(waypoint.scope.behind(loop.iter)):
-            said = option_in(program.ev, loop.iter, frame)
-            if said is not None:
-                yield said, loop.site
+
+
+def _counts(scope: Scope, test: tree.Expr) -> bool:
+    """Whether a test is about what counts the turns of a loop: `step % args.every == 0`, or `epoch > args.start`."""
+    return any(
+        (isinstance(node, tree.Binary) and node.op == "%")
+        or (isinstance(node, tree.Name) and any(map(_is_a_counter, scope.bindings.get(node.id, ()))))
+        for node in walk([test])
+    )
+
+
+def _is_a_counter(binding: Binding) -> bool:
+    """Whether a loop over a range or an enumeration binds a name, or something is added to it: `step += 1`."""
+    match binding.kind, binding.node:
+        case "augmented", _:
+            return True
+        case "element", tree.Call(func=tree.Name(id="enumerate")):
+            return binding.unpack == (0,)
+        case "element", tree.Call() as iterated:
+            return is_range(iterated)
+    return False
 
 
 def _guards(program: Program, waypoint: Waypoint, beside: Waypoint | None) -> Iterator[Guard]:
@@ -373,13 +378,3 @@ def _guards(program: Program, waypoint: Waypoint, beside: Waypoint | None) -> It
 
 def _place(waypoint: Waypoint) -> Place:
     return Place(waypoint.facts, waypoint.scope, waypoint.path, Site(waypoint.facts.path, waypoint.site))
-
-
-def _is_alike_in_the_other_arm(waypoint: Waypoint, arm: tuple[int, str]) -> bool:
-    """Whether the other arm of an `if` makes the same call: `Net().cuda() if args.cuda else Net()`."""
-    call = waypoint.scope.call_at(waypoint.site)
-    name = called_name(call.func) if call is not None else None
-    return name is not None and any(
-        called_name(other.func) == name and any(one[0] == arm[0] and one[1] != arm[1] for one in path)
-        for other, path in waypoint.scope.calls
-    )

@@ -132,14 +132,14 @@ Not reported
       two runs have the same one as it is. They are reported in the `strict` profile only. So are those of which TRL502
       says that the program does not seed torch.
     - What is seen to move an order, between the seed and a pass over the loader or in the turn before of the same loop:
-      a draw on the CPU, or a pass over another loader, under a test of an option (of the command line, a configuration
-      or the environment) or in a loop that an option counts; items that draw, where an option that is 0 unless given
-      counts the workers; and a loop over trainings under one seed, of which a `break` may end one early.
-    - What does not count there: a test of the rank, a loop over epochs, the epoch with which a resumed run begins,
-      dropout, which is on the device of the network, a loop that makes the loader anew, and a `break` that leaves only
-      a loop within the loop over the rounds of a training. Nor do the first weights of a network that an option
-      chooses, a split, or an option that gives the data of the other loader: runs with other networks or data are not
-      compared batch by batch.
+      a draw on the CPU, or a pass over another loader, where an option (of the command line, a configuration or the
+      environment) says in which turns of a loop that is done, as in `epoch % args.eval_every == 0`; items that draw,
+      where an option that is 0 unless given counts the workers; and a loop over trainings under one seed, of which a
+      `break` may end one early.
+    - What does not count there: an option that says whether something is done at all, `if args.finetune:`, or how often
+      in a row, `range(args.clients)`: runs with another one differ in more than their batches. Nor do the number of
+      epochs, the epoch with which a resumed run begins, dropout, which is on the device of the network, a loop that
+      makes the loader anew, and a `break` that leaves only a loop within the loop over the rounds of a training.
     - In programs that want to repeat and do not seed torch, loaders for which no fix can be written, as where they are
       made again in one training (in each epoch), a data set keeps them, or the project is a package or supports a torch
       without generators: reported in the `strict` profile only, unless it is only unknown what calls them.
