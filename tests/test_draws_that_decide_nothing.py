@@ -44,6 +44,12 @@ torch.manual_seed(0)
 print(np.random.rand(), torch.rand(1))
 """
 _TRAINS = _LINE.format(seed="torch.manual_seed(0)", draw="x = [random.random()]\nprint(x, x)")
+_NAMED = """\
+number = str(random.randint(0, 100))
+name = "result_" + number + ".pkl"
+with open(name, "{mode}") as file:
+    print(file)
+"""
 _KEPT = (
     "random.seed(42)\nfew = {draw}\nmodel = torch.nn.Linear(1, 1)\nmodel(torch.rand(1, 1)).sum().backward()\nprint(few)"
 )
@@ -65,6 +71,8 @@ _KEPT = (
         ({"images.py": _PLOT, "train.py": _SHOWS.format(module="images")}, ["TRL502"]),
         ({"train.py": f"import random\nimport torch\n\n{_KEPT.format(draw='random.sample(range(9), 3)')}\n"}, []),
         ({"train.py": f"import random\nimport torch\n\n{_KEPT.format(draw='random.random()')}\n"}, ["TRL502"]),
+        ({"train.py": _LINE.format(seed="torch.manual_seed(0)", draw=_NAMED.format(mode="wb"))}, []),
+        ({"train.py": _LINE.format(seed="torch.manual_seed(0)", draw=_NAMED.format(mode="rb"))}, ["TRL502"]),
         ({"train_debug.py": _TRAINS}, []),
         ({"train.py": _TRAINS}, ["TRL502"]),
         ({"debug_shapes.py": _LATE.format(draw="x = np.random.rand(2)\nprint(x)")}, []),

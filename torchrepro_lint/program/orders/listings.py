@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import strings_in, walk
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Binding, Path, Scope
 from torchrepro_lint.knowledge.names import canonical
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 __all__ = ["Listing", "listing_words", "listings_in", "unsorted_listings"]
 
 _TABLES: Final = ("names", "lazy", "walks")
+#: What lists the files of one folder that a pattern matches, and what in a pattern stands for more than itself.
+_PATTERNS: Final = frozenset({"glob", "iglob"})
+_WILDCARD: Final = re.compile(r"[*?\[]")
 
 
 def listing_words() -> frozenset[str]:
@@ -110,13 +115,33 @@ def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tre
             program.ev.begin_question()
             frame = frame_without_callers(program.ev, facts, scope)
             name = _listing(program, facts, scope, call)
-            if not name or not program.ev.may_run(call.site, arms, frame) or is_given_up(program.ev, facts, call):
+            if name is None or (last_part(name) in _PATTERNS and _is_of_one_file(call)):
+                continue
+            if not program.ev.may_run(call.site, arms, frame) or is_given_up(program.ev, facts, call):
                 continue
             # An arm that no caller comes to is none: `if recurse:` where all of them leave the default.
             reached = [one for one in contexts(program.ev, facts, scope) if program.ev.may_run(call.site, arms, one)]
             lists = [one for one in reached if not _is_given_instead(program, arms, one)]
             if (not arms or reached) and not (lists and all(_is_sorted_below(program, call, one) for one in lists)):
                 yield name, call
+
+
+def _is_of_one_file(call: tree.Call) -> bool:
+    """Whether a pattern ends in the name of a file, and none of its texts has a wildcard: `glob(folder + "/a.png")`."""
+    pattern = call.args[0].value if call.args else None
+    match pattern:
+        case tree.Binary(op="+", right=tree.Const(value=str() as end)) if "/" in end:
+            pass
+        case tree.Call(args=(*_, tree.Arg(value=tree.Const(value=str() as end)))) if (
+            called_name(pattern.func) == "join"
+        ):
+            pass
+        case tree.Const(value=str() as end):
+            pass
+        case _:
+            return False
+    has_unread = any(isinstance(one, tree.FormatString) for one in walk([pattern]))
+    return not has_unread and bool(end.rpartition("/")[2]) and not any(map(_WILDCARD.search, strings_in(pattern)))
 
 
 def _is_given_instead(program: Program, arms: Path, frame: Frame) -> bool:

@@ -25,7 +25,7 @@ def is_idle(ev: Evaluator, event: Event) -> bool:
     """Whether a draw serves no computation, as far as the names around it tell."""
     if event.frame is not None and event.call is not None:
         scope = event.frame.scope
-        naming = ev.of_text(("names a folder", id(scope)), lambda: _names_of_folders(scope))
+        naming = ev.of_text(("names a file", id(scope)), lambda: _names_of_files(scope))
         if event.call.site in naming:
             return True
     names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
@@ -74,15 +74,16 @@ def _given_with(scope: Scope) -> dict[int, list[str]]:
     return found
 
 
-def _names_of_folders(scope: Scope) -> frozenset[int]:
-    """The sites of the calls that are a part of the path of a folder which the same function makes: in the call that
-    makes it, or in a text or a path under a name that this call gets.
+def _names_of_files(scope: Scope) -> frozenset[int]:
+    """The sites of the calls that are a part of the path of a folder which the same function makes, or of a file that
+    it writes: in the call that does so, or in a text or a path under a name that this call gets.
     """
     makes_folders = function_words("makes_folders").fullmatch
     made = [call for call, _ in scope.calls if makes_folders(called_name(call.func) or "")]
-    if not made:
-        return frozenset()
     parts = [node for call in made for node in walk([call.func, *(arg.value for arg in call.args)])]
+    parts += [node for call, _ in scope.calls if _writes(call) for node in walk([call.args[0].value])]
+    if not parts:
+        return frozenset()
     pending = _names_in(parts)
     seen = set(pending)
     while pending:
@@ -94,6 +95,14 @@ def _names_of_folders(scope: Scope) -> frozenset[int]:
                 seen.update(further)
                 pending += further
     return frozenset(node.site for node in parts if isinstance(node, tree.Call))
+
+
+def _writes(call: tree.Call) -> bool:
+    """Whether a call opens a file to write it: `open(path, "wb")`."""
+    if called_name(call.func) != "open" or not call.args:
+        return False
+    modes = [arg.value for arg in call.args[1:2] if arg.keyword in (None, "mode")]
+    return any(isinstance(one, tree.Const) and isinstance(one.value, str) and one.value[:1] in "wax" for one in modes)
 
 
 def _names_in(nodes: Iterable[object]) -> list[str]:
