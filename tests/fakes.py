@@ -74,6 +74,9 @@ class FakeProgram:
     def is_offered(self, path: Path) -> bool:
         return False
 
+    def is_left_out_of_commands(self, path: Path) -> bool:
+        return False
+
     def without(self, refused: SourceError) -> FakeProgram:
         raise AssertionError(refused)
 

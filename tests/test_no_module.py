@@ -100,6 +100,27 @@ def test_a_slip_is_reported_whoever_imports_it(write, text: str) -> None:
     assert (finding.code, finding.severity) == ("TRL900", Severity.ERROR)
 
 
+#: What a project says of how it is run, and whether a file with a slip in it is reported.
+COMMANDS = {
+    "nothing": ({}, True),
+    "of no file": ({"README.md": "A network for images."}, True),
+    "of this one": ({"run.sh": "python tools/other.py --epochs 3"}, True),
+    "of its module": ({"README.md": "`python -m tools.other`"}, True),
+    "of another one": ({"README.md": "Run `python train.py`."}, False),
+    "of a file of others": ({"README.md": "Run `python setup_of_others.py` first."}, True),
+}
+
+
+@pytest.mark.parametrize(("texts", "is_told"), COMMANDS.values(), ids=COMMANDS)
+def test_a_draft_beside_what_is_run_is_only_counted(write, texts: dict[str, str], is_told: bool, tmp_path) -> None:
+    root = _root(write, {"tools/other.py": SLIP, "train.py": "import torch\ntorch.manual_seed(0)\n", **texts})
+    run = RunOptions(cache=CacheChoice(tmp_path.parent / f"{tmp_path.name}-cache"))
+    for _ in range(2):  # made, and taken from the cache
+        assert [one.code for one in check([root], run=run).findings] == ["TRL900"] * is_told
+    (root / "README.md").write_text("Run `python tools/other.py`, then `python train.py`.")
+    assert [one.code for one in check([root], run=run).findings] == ["TRL900"]
+
+
 def test_a_notebook_from_before_jupyter_is_only_counted(write) -> None:
     root = _root(write, {"a.ipynb": json.dumps({"nbformat": 3, "worksheets": ["torch"]})})
     report = check([root])

@@ -41,6 +41,10 @@ class ProgramLike(Protocol):
         """Whether the file is part of a package that the project builds, so that others may import it."""
         ...
 
+    def is_left_out_of_commands(self, path: Path) -> bool:
+        """Whether scripts and READMEs name files of the project to run, and not this one."""
+        ...
+
     def has_read(self, path: Path) -> bool:
         """Whether something has looked at the file."""
         ...

@@ -17,7 +17,8 @@ What it does
     - what Python reads and libcst, with which places are found, does not: tabs and spaces mixed, or `(name): int`;
     - what only defines functions and classes;
     - a script of cells (`# %%`), which an editor runs one by one, and a copy that no file can import (`train.bak.py`);
-    - what mentions neither torch nor a library that trains with it.
+    - what mentions neither torch nor a library that trains with it;
+    - what no script and no README names, where these name other files of the project: a draft.
 
     Of others the run says at its end how many there are, and the `strict` profile reports them.
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from torchrepro_lint.regular_files import read_regular
 from torchrepro_lint.source.outside import SCRIPTS, files_below
 
-__all__ = ["ALL_COMMANDS", "commands_digest", "leave_off", "texts_with_commands"]
+__all__ = ["ALL_COMMANDS", "commands_digest", "files_run", "leave_off", "texts_with_commands"]
 
 #: What the cache of results calls the question for the contents of all these files.
 ALL_COMMANDS = "*.sh"
@@ -22,6 +22,9 @@ ALL_COMMANDS = "*.sh"
 _MAX_FILES = 2_000
 _MAX_BYTES = 200_000
 _OTHERS = re.compile(r"(?:README|INSTALL|USAGE).*|.*\.(?:md|rst|json|ipynb)", re.IGNORECASE)
+#: A file that is named, and a module that is run: `python tools/train.py`, `python -m tools.train`.
+_FILE = re.compile(rb"([\w.-]+\.py)\b")
+_MODULE = re.compile(rb"(?<![\w-])-m[ \t]+(?:\w+\.)*(\w+)")
 _OFF = frozenset({b"0", b"0.", b"0.0", b"False", b"false", b"None", b"none"})
 
 
@@ -37,6 +40,15 @@ def commands_digest(root: Path) -> str:
         digest.update(f"{path.relative_to(root)}\0".encode(errors="surrogateescape"))
         digest.update(hashlib.sha256(_read(path)).digest())
     return digest.hexdigest()
+
+
+def files_run(texts: Iterable[bytes]) -> frozenset[str]:
+    """The names of the Python files that some of the texts name, or run as modules: `train.py`."""
+    found: set[bytes] = set()
+    for text in texts:
+        found.update(_FILE.findall(text))
+        found.update(module + b".py" for module in _MODULE.findall(text))
+    return frozenset(one.decode(errors="replace") for one in found)
 
 
 def leave_off(texts: Iterable[bytes], program: str, flag: str, *, takes_value: bool) -> bool:
