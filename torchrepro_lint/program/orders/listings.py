@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -35,7 +34,7 @@ __all__ = ["Listing", "listing_words", "listings_in", "unsorted_listings"]
 _TABLES: Final = ("names", "lazy", "walks")
 #: What lists the files of one folder that a pattern matches, and what in a pattern stands for more than itself.
 _PATTERNS: Final = frozenset({"glob", "iglob"})
-_WILDCARD: Final = re.compile(r"[*?\[]")
+_WILDCARDS: Final = frozenset("*?[")
 
 
 def listing_words() -> frozenset[str]:
@@ -141,7 +140,9 @@ def _is_of_one_file(call: tree.Call) -> bool:
         case _:
             return False
     has_unread = any(isinstance(one, tree.FormatString) for one in walk([pattern]))
-    return not has_unread and bool(end.rpartition("/")[2]) and not any(map(_WILDCARD.search, strings_in(pattern)))
+    return (
+        not has_unread and bool(end.rpartition("/")[2]) and not any(map(_WILDCARDS.intersection, strings_in(pattern)))
+    )
 
 
 def _is_given_instead(program: Program, arms: Path, frame: Frame) -> bool:
