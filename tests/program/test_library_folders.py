@@ -42,6 +42,8 @@ def test_what_the_folder_lacks_is_the_librarys(write, seed: str, found: list[str
 def test_a_package_of_the_project_is_its_own(write) -> None:
     package = "def seed_everything(seed, workers):\n    pass\n\n\nLightningModule = Trainer = print\n"
     files = {"lightning/__init__.py": package, "lightning/model.py": "WIDTH = 4\n"}
-    text = _PROGRAM.format(seed="L.seed_everything(0, workers=True)").replace(".fit(L.LightningModule(), loader)", "")
+    text = _PROGRAM.format(seed="L.seed_everything(0, workers=True)").replace(
+        ".fit(L.LightningModule(), loader)", "; print(next(iter(loader)))"
+    )
     root = write({"torchrepro-lint.toml": "", **files, "train.py": text, "requirements.txt": "torch==1.8.1\n"})
     assert [one.code for one in check([root], {"select": ("TRL101",)}).findings] == ["TRL101"]
