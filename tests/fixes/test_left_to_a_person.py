@@ -211,7 +211,7 @@ import os
 for epoch in range(2):
     for batch in loader:
         print(batch)
-    if os.environ["EVALUATES"]:
+    if epoch % int(os.environ["EVERY"]) == 0:
         for batch in DataLoader(data):
             print(batch)
 """
