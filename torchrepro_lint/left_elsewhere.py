@@ -3,9 +3,9 @@ would get a generator, and the next one goes on to draw its order from torch's g
 another script. Whoever merges the fix takes the project for done.
 
 So a fix of an order is safe where no other order is left, after all safe fixes, and nothing else that makes runs of its
-program differ; that of a split, where no other split
-is; and that of workers, of a listing or of a switch, where the same rule finds no other place that no safe fix mends;
-and that of a seed, where no other program leaves out the same generator, be it reported or not.
+program differ; that of a split, where no other split is; that of workers, of a listing or of a switch, where the same
+rule finds no other place that no safe fix mends; and that of a seed, where no other program leaves out the same
+generator, be it reported or not.
 That is asked of all projects of a repository that a run is about, and again of the texts that each round of fixes has.
 What is left of workers may in the same file be a loader of an evaluation.
 """

@@ -22,7 +22,7 @@ from torchrepro_lint.fixes.passed_seed import passed_seeds
 from torchrepro_lint.fixes.program_seed import seed_surroundings, several_at
 from torchrepro_lint.fixes.seeding import Declined, plan_worker_seeding
 from torchrepro_lint.fixes.seeding_request import Constructor, LoaderNeeds, Ranks, Surroundings
-from torchrepro_lint.fixes.unsafe_reasons import SAME_ORDER, STATE_RESTORED, UNSEEDED_WORKERS, first_that_holds
+from torchrepro_lint.fixes.unsafe_reasons import SAME_ORDER, STATE_RESTORED, UNSEEDED_WORKERS, Because
 from torchrepro_lint.fixes.unseeded_calls import KnownLoaders
 from torchrepro_lint.fixes.worker_lines import WorkerTarget
 from torchrepro_lint.fixes.written_at import written_at
@@ -155,12 +155,17 @@ def loader_fix(
     words = {"worker_init_fn": "a worker init function", "generator": "a seeded generator"}
     message = f"Pass {' and '.join(words[name] for name in wanted)}"
     after = other_homes(program, path) if init and not also_seeds else frozenset()
-    because = first_that_holds(
-        (wanted == ["generator"] and are_drawn_unseeded(program, loader), UNSEEDED_WORKERS),
-        ("generator" in wanted and restores_the_state(program, path), STATE_RESTORED),
-        ("generator" in wanted and _is_beside_one_of_another_file(program, loader), SAME_ORDER),
-    )
-    return Fix.checked(message, plan.edits, plan.because or because, after), None
+    because = plan.because or (_why_half(program, loader, path, wanted) if "generator" in wanted else None)
+    return Fix.checked(message, plan.edits, because, after), None
+
+
+def _why_half(program: Program, loader: Loader, path: Path, wanted: Sequence[str]) -> Because | None:
+    """Why a generator alone is half of what the program needs; None where it is all."""
+    if wanted == ["generator"] and are_drawn_unseeded(program, loader):
+        return UNSEEDED_WORKERS
+    if restores_the_state(program, path):
+        return STATE_RESTORED
+    return SAME_ORDER if _is_beside_one_of_another_file(program, loader) else None
 
 
 def _is_beside_one_of_another_file(program: Program, loader: Loader) -> bool:

@@ -19,7 +19,7 @@ from torchrepro_lint.fixes.listings_beside import (
     list_around,
     listing_words,
 )
-from torchrepro_lint.fixes.unsafe_reasons import ELEMENTS, OPTION_DECIDES, SORTED_PART, first_that_holds
+from torchrepro_lint.fixes.unsafe_reasons import ELEMENTS, OPTION_DECIDES, SORTED_PART, Because
 from torchrepro_lint.program.evaluation.values import Site
 
 if TYPE_CHECKING:
@@ -68,17 +68,21 @@ def sort_fix(
         return None, "`with` opens the listing, and something other than a loop reads it"
     edits = [edit for one in nodes for edit in _around(document, one, key)]
     waits = lazy and not all(list_around(document, one) or _display_around(document, one) for one in nodes)
-    because = first_that_holds(
-        (not comparable or waits, ELEMENTS),
-        (
-            _is_listed_again(program, document, node, sorted_too)
-            or _is_in_a_listed_folder(program, document, node, sorted_too)
-            or leaves_another_listing(document, node, _spans_here(program, document, sorted_too)),
-            SORTED_PART,
-        ),
-        (is_sorted_if_asked(document, node), OPTION_DECIDES),
-    )
+    because = ELEMENTS if not comparable or waits else _why_read(program, document, node, sorted_too)
     return Fix.checked("Sort it", tuple(edits), because), None
+
+
+def _why_read(
+    program: Program, document: Document, node: cst.BaseExpression, sorted_too: Collection[Site]
+) -> Because | None:
+    """Why nobody would merge it unread that a listing is sorted; None where somebody would."""
+    if (
+        _is_listed_again(program, document, node, sorted_too)
+        or _is_in_a_listed_folder(program, document, node, sorted_too)
+        or leaves_another_listing(document, node, _spans_here(program, document, sorted_too))
+    ):
+        return SORTED_PART
+    return OPTION_DECIDES if is_sorted_if_asked(document, node) else None
 
 
 def _is_listed_again(

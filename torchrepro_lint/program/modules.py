@@ -247,7 +247,8 @@ class Project(ProjectTexts):
             self._extra_roots[importer] = ()
             if setters := self.files_with_sys_path:
                 with_it = [importer, *(path for path in self._imported_setters(importer) if path != importer)]
-                with_it += [path for path in setters if any(map(importer.is_relative_to, self._added_aside(path)))]
+                around = frozenset(importer.parents)
+                with_it += [path for path in setters if not around.isdisjoint(self._added_aside(path))]
                 found = {folder: None for path in with_it for folder in self.added(path).folders}
                 self._extra_roots[importer] = tuple(found)
         return self._extra_roots[importer]

@@ -29,7 +29,7 @@ from torchrepro_lint.program.programs.for_others import is_of_its_package
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.older_torch import is_for_older_torch
 from torchrepro_lint.settings import Settings
-from torchrepro_lint.source.commands import ALL_COMMANDS, commands_digest, files_run, texts_with_commands
+from torchrepro_lint.source.commands import ALL_COMMANDS, commands_below, digest_of, files_run
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.line_length import line_length_of
 from torchrepro_lint.source.target import TargetTorch
@@ -131,9 +131,17 @@ class Program:
 
     def is_left_out_of_commands(self, path: Path) -> bool:
         """Whether scripts and READMEs name files of the project to run, and not this one."""
-        self.project.outside[ALL_COMMANDS] = self.once("digest of commands", lambda: commands_digest(self.root))
-        named = self.once("files run", lambda: files_run(texts_with_commands(self.root)))
+        named = self.once("files run", lambda: files_run(self.commands))
         return path.name not in named and any(one.name in named for one in self.project.files)
+
+    @cached_property
+    def commands(self) -> Sequence[bytes]:
+        """The texts of the scripts, READMEs and CI files, which may give commands. A cached result holds as long as
+        they do.
+        """
+        read = commands_below(self.root)
+        self.project.outside[ALL_COMMANDS] = digest_of(read)
+        return list(read.values())
 
     @property
     def tests(self) -> frozenset[Path]:

@@ -17,8 +17,8 @@ def lacking(call: tree.Call, parameter: Parameter) -> str:
 
 
 def named_without(name: str, call: tree.Call, parameter: Parameter) -> str:
-    """The same of a call of `name`: `random_split without generator`, `random_split whose generator may be None`; and
-    with an option that is written as it should not be: `ResampledShards with deterministic=False`.
+    """What a call of `name` lacks, or has and should not, as a message says it: `random_split without generator`,
+    `random_split whose generator may be None`, `ResampledShards with deterministic=False`.
     """
     written = written_argument(call, parameter)
     if written is None:

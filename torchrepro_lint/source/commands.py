@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
 from torchrepro_lint.regular_files import read_regular
 from torchrepro_lint.source.outside import SCRIPTS, files_below
 
-__all__ = ["ALL_COMMANDS", "commands_digest", "files_run", "leave_off", "texts_with_commands"]
+__all__ = ["ALL_COMMANDS", "commands_below", "commands_digest", "digest_of", "files_run", "leave_off"]
 
 #: What the cache of results calls the question for the contents of all these files.
 ALL_COMMANDS = "*.sh"
@@ -28,17 +28,24 @@ _MODULE = re.compile(rb"(?<![\w-])-m[ \t]+(?:\w+\.)*(\w+)")
 _OFF = frozenset({b"0", b"0.", b"0.0", b"False", b"false", b"None", b"none"})
 
 
-def texts_with_commands(root: Path) -> list[bytes]:
-    """The texts of such files below `root`, in the order of their names; no more than some thousand."""
-    return list(map(_read, _files(root)))
+def commands_below(root: Path) -> dict[str, bytes]:
+    """The texts of such files below `root`, by their paths from there and in the order of these; no more than some
+    thousand.
+    """
+    return {str(path.relative_to(root)): _read(path) for path in _files(root)}
 
 
 def commands_digest(root: Path) -> str:
     """A digest of the names and the contents of these files."""
+    return digest_of(commands_below(root))
+
+
+def digest_of(commands: Mapping[str, bytes]) -> str:
+    """The digest of what `commands_below` has read."""
     digest = hashlib.sha256()
-    for path in _files(root):
-        digest.update(f"{path.relative_to(root)}\0".encode(errors="surrogateescape"))
-        digest.update(hashlib.sha256(_read(path)).digest())
+    for path, text in commands.items():
+        digest.update(f"{path}\0".encode(errors="surrogateescape"))
+        digest.update(hashlib.sha256(text).digest())
     return digest.hexdigest()
 
 

@@ -22,7 +22,7 @@ from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.guards import guards, left_before, place_of
 from torchrepro_lint.program.running.option_tests import option_in
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.source.commands import ALL_COMMANDS, commands_digest, leave_off, texts_with_commands
+from torchrepro_lint.source.commands import leave_off
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, names_setting
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def _is_left(program: Program, name: str) -> bool:
     declared = list(_declarations(program, name))
     if not declared:
         return False
-    outside = program.project.outside
-    outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
-    outside[ALL_COMMANDS] = program.once("digest of commands", lambda: commands_digest(program.root))
+    program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
     if names_setting(program.root, name):
         return False
-    texts = program.once("texts with commands", lambda: texts_with_commands(program.root))
     return all(flags for _, flags, _ in declared) and all(
-        any(leave_off(texts, one.name, flag, takes_value=takes_value) for one in sorted(program.imports.above(path)))
+        any(
+            leave_off(program.commands, one.name, flag, takes_value=takes_value)
+            for one in sorted(program.imports.above(path))
+        )
         and not program.project.matching(re.compile(rb"(?<!add_argument\()[\"']%s\b" % re.escape(flag.encode())))
         for path, flags, takes_value in declared
         for flag in flags

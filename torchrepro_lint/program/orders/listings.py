@@ -127,22 +127,24 @@ def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tre
 
 def _is_of_one_file(call: tree.Call) -> bool:
     """Whether a pattern ends in the name of a file, and none of its texts has a wildcard: `glob(folder + "/a.png")`."""
-    pattern = call.args[0].value if call.args else None
-    match pattern:
-        case tree.Binary(op="+", right=tree.Const(value=str() as end)) if "/" in end:
-            pass
-        case tree.Call(args=(*_, tree.Arg(value=tree.Const(value=str() as end)))) if (
-            called_name(pattern.func) == "join"
-        ):
-            pass
+    if not call.args:
+        return False
+    pattern = call.args[0].value
+    if not _ending(pattern).rpartition("/")[2] or any(isinstance(one, tree.FormatString) for one in walk([pattern])):
+        return False
+    return not any(map(_WILDCARDS.intersection, strings_in(pattern)))
+
+
+def _ending(path: tree.Expr) -> str:
+    """The text that a path ends in, with at least its last part; "" where that is not written."""
+    match path:
         case tree.Const(value=str() as end):
-            pass
-        case _:
-            return False
-    has_unread = any(isinstance(one, tree.FormatString) for one in walk([pattern]))
-    return (
-        not has_unread and bool(end.rpartition("/")[2]) and not any(map(_WILDCARDS.intersection, strings_in(pattern)))
-    )
+            return end
+        case tree.Binary(op="+", right=tree.Const(value=str() as end)) if "/" in end:
+            return end
+        case tree.Call(func=func, args=(*_, tree.Arg(value=tree.Const(value=str() as end)))):
+            return end if called_name(func) == "join" else ""
+    return ""
 
 
 def _is_given_instead(program: Program, arms: Path, frame: Frame) -> bool:

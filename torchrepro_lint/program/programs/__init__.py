@@ -5,6 +5,7 @@ entry_path.py         what it draws and seeds, in order; run_places.py: which pl
 other_commands.py     whether two things are done in different runs: by two commands, for one
 for_others.py         code that is written for programs of others
 used_copies.py        projects of others of which a project uses a part
+folder_origins.py     where a folder comes from, by its licence and README
 
 How often:
 frequency.py          how often a place runs in one training; turns.py: what the turns of a loop are

@@ -14,10 +14,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.copied_libraries import copied_libraries
+from torchrepro_lint.program.programs.folder_origins import (
+    folders_between,
+    has_own_licence,
+    is_of_another_paper,
+    says_where_it_is_from,
+)
 from torchrepro_lint.program.programs.used_copies import is_of_a_used_copy
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
-from torchrepro_lint.source.requirements import ENVIRONMENTS, READMES
 from torchrepro_lint.source.root import is_marked, is_shared_folder
 
 if TYPE_CHECKING:
@@ -77,20 +82,6 @@ _GALLERY: Final = re.compile(r"examples?|tutorials?|gallery", re.IGNORECASE)
 #: Folders and files of programs that measure times, if they read a clock; others compare what models have learned.
 _BENCHMARK: Final = re.compile(r"(?:.+[-_])?bench(?:mark)?s?(?:[-_].+)?", re.IGNORECASE)
 _CLOCK: Final = re.compile(rb"\bperf_counter|\btimeit\b|\btorch\.utils\.benchmark\b|\bcuda\.Event\b")
-#: Where a README says how to cite a paper, with the key of the entry (BibTeX).
-_CITATION: Final = re.compile(
-    r"@(?:article|inproceedings|incollection|conference|misc|phdthesis)\s*\{\s*([^\s,{}]+)", re.I
-)
-#: Where a README says from which repository its folder comes, in one sentence of its first lines.
-_FROM: Final = re.compile(
-    r"\b(?:copied|adapted|taken|borrowed|forked|cloned|vendored)\b[^.\n]{0,40}?\bfrom\b[^\n]{0,120}?"
-    r"\bhttps?://(?:www\.)?(?:github|gitlab|bitbucket)\.(?:com|org)/[\w.-]+/[\w.-]+",
-    re.IGNORECASE,
-)
-_FIRST_LINES: Final = 30
-#: What a folder has that is installed by itself.
-_INSTALLED: Final = ("setup.py", "pyproject.toml", "requirements*.txt", *ENVIRONMENTS)
-_LICENCES: Final = ("LICENSE", "LICENSE.txt", "LICENSE.md", "LICENCE", "LICENCE.txt", "LICENCE.md", "COPYING")
 _SETUP: Final = re.compile(r"\bsetup\s*\(")
 _IMPORTS_SRC: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+src\b", re.MULTILINE)
 _SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
@@ -234,12 +225,12 @@ def _is_copied(program: Program, path: Path, *, by_licence: bool) -> bool:
         return True
     outer = program.once("outer root", lambda: _outer_root(program.root))
     if by_licence and any(
-        program.once(("licence", outer, one), partial(_has_own_licence, program, outer, one))
-        or program.once(("from", outer, one), partial(_says_where_it_is_from, outer, one))
+        program.once(("licence", outer, one), partial(has_own_licence, program, outer, one))
+        or program.once(("from", outer, one), partial(says_where_it_is_from, outer, one))
         for one in _above(inner)
     ):
         return True
-    if any(program.once(("paper", outer, one), partial(_is_of_another_paper, outer, one)) for one in _above(inner)):
+    if any(program.once(("paper", outer, one), partial(is_of_another_paper, outer, one)) for one in _above(inner)):
         return True
     folders = path.relative_to(program.root).parts[:-1]
     return any(program.once(("is a library", one), partial(_is_library, program, one)) for one in _above(folders))
@@ -286,65 +277,12 @@ def _has_files_beside(program: Program, outer: Path, folders: tuple[str, ...]) -
     """Whether the project, or the one around it, has Python files that are not in a folder."""
     folder = outer.joinpath(*folders)
     if program.root.is_relative_to(folder):
-        return any(any(above.glob("*.py")) for above in (folder.parent, *_within(outer, folder.parent), outer))
+        return any(any(above.glob("*.py")) for above in (folder.parent, *folders_between(outer, folder.parent), outer))
     return any(not file.is_relative_to(folder) for file in program.project.files)
 
 
 def _above(folders: tuple[str, ...]) -> Iterator[tuple[str, ...]]:
     return (folders[:end] for end in range(1, len(folders) + 1))
-
-
-def _has_own_licence(program: Program, root: Path, folders: tuple[str, ...]) -> bool:
-    """Whether a folder has a licence other than that of the project around it: it came from elsewhere. In a project
-    without a licence, it has one, and something of the project lies beside it that does not have the same one.
-    """
-    folder = root.joinpath(*folders)
-    own, outer = _licence(folder), _licence(root)
-    if own is None:
-        return False
-    if outer is not None:
-        return not _says_the_same(own, outer)
-    beside = (one for one in program.project.files if not one.is_relative_to(folder))
-    return any(not any(_has_licence(above, own) for above in _within(root, one)) for one in beside)
-
-
-def _is_of_another_paper(root: Path, folders: tuple[str, ...]) -> bool:
-    """Whether a folder is installed by itself, and its README cites papers of which that of the project around it,
-    which says how to cite it, names none.
-    """
-    folder = root.joinpath(*folders)
-    if not any(any(folder.glob(one)) for one in _INSTALLED):
-        return False
-    own, outer = _cited(folder), _cited(root)
-    return bool(own and outer) and own.isdisjoint(outer)
-
-
-def _says_where_it_is_from(root: Path, folders: tuple[str, ...]) -> bool:
-    """Whether the README of a folder says in its first lines from which repository the folder is."""
-    texts = (text_of(path) for one in READMES for path in sorted(root.joinpath(*folders).glob(one)))
-    return any(_FROM.search("\n".join(text.splitlines()[:_FIRST_LINES])) for text in texts)
-
-
-def _cited(folder: Path) -> frozenset[str]:
-    return frozenset(key for one in READMES for path in folder.glob(one) for key in _CITATION.findall(text_of(path)))
-
-
-def _has_licence(folder: Path, licence: Path) -> bool:
-    own = _licence(folder)
-    return own is not None and _says_the_same(own, licence)
-
-
-def _within(root: Path, path: Path) -> Iterator[Path]:
-    """The folders around a file, below a folder."""
-    return (one for one in path.parents if one != root and one.is_relative_to(root))
-
-
-def _says_the_same(licence: Path, other: Path) -> bool:
-    return text_of(licence).split() == text_of(other).split()
-
-
-def _licence(folder: Path) -> Path | None:
-    return next((one for name in _LICENCES if (one := folder / name).is_file()), None)
 
 
 def _folders(program: Program, path: Path) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
+from collections.abc import Iterator
 from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
@@ -179,24 +180,23 @@ def _is_in_a_loop(program: Program, way: Way) -> bool:
 def _seeds_before(program: Program, inner: Way) -> bool:
     """Whether one of the functions that a way leads through seeds torch before it comes to the place."""
     sites = {id(waypoint.scope): waypoint.site for waypoint in inner}
-    return any(
-        id(at.scope) in sites and at.site < sites[id(at.scope)]
-        for one in program.evidence_of("seed")
-        if "torch" in one.seeds
-        for seeding in ways_of(program, one)
-        for at in seeding
-    )
+    return any(id(at.scope) in sites and at.site < sites[id(at.scope)] for at in _seeding(program))
 
 
 def _seeds_in(program: Program, waypoint: Waypoint, loop: tree.For | tree.While) -> bool:
     """Whether each turn of the loop seeds torch before it comes to a place in it."""
     return any(
         at.scope is waypoint.scope and at.site < waypoint.site and (loop.site, "body") in at.path
-        for one in program.evidence_of("seed")
-        if "torch" in one.seeds
-        for seeding in ways_of(program, one)
-        for at in seeding
+        for at in _seeding(program)
     )
+
+
+def _seeding(program: Program) -> Iterator[Waypoint]:
+    """The points of all ways that lead to a seed of torch."""
+    for one in program.evidence_of("seed"):
+        if "torch" in one.seeds:
+            for way in ways_of(program, one):
+                yield from way
 
 
 def _is_kept(program: Program, waypoint: Waypoint) -> bool:

@@ -249,13 +249,12 @@ class DataLoaderWithoutGenerator(LoaderRule):
             may_repeat = not seldom and (is_said or may_be_seeded(program, loader))
             moved = moved_by(program, loader) if may_repeat and not is_said else None
             repeats = may_repeat and moved is None
-            is_left = bool(seldom) or repeats
             fix, declined = None, None
             if is_seeded or self.is_told(program, loader.site):
                 fix, declined = loader_fix(program, loader, init=False, generator=True, anywhere=proves)
             if is_seeded and fix is None:  # TRL103, TRL104 and TRL105 are about the init function
                 continue
-            if declined is not None and not is_left:
+            if declined is not None and not (seldom or repeats):
                 seldom = _seldom_since_declined(program, loader)
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, moved, surely=surely, is_seeded=is_seeded)
