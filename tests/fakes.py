@@ -74,7 +74,7 @@ class FakeProgram:
     def is_offered(self, path: Path) -> bool:
         return False
 
-    def is_left_out_of_commands(self, path: Path) -> bool:
+    def is_draft(self, path: Path) -> bool:
         return False
 
     def without(self, refused: SourceError) -> FakeProgram:

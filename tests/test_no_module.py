@@ -121,6 +121,47 @@ def test_a_draft_beside_what_is_run_is_only_counted(write, texts: dict[str, str]
     assert [one.code for one in check([root], run=run).findings] == ["TRL900"]
 
 
+#: Files beside one that cannot be read, which defines two classes, and whether it is reported.
+_CLASSES = "import torch\nclass Gate(torch.nn.Module):\n    pass\n\nclass Cell(torch.nn.Module):\n    pass\n"
+VERSIONS = {
+    "another version": ({"cells/cell2.py": _CLASSES}, False),
+    "a longer one": ({"cells/cell2.py": f"{_CLASSES}\ndef train():\n    pass\n"}, False),
+    "in a package": ({"cells/cell2.py": _CLASSES, "cells/__init__.py": ""}, False),
+    "of one class": ({"cells/cell2.py": "import torch\nclass Gate(torch.nn.Module):\n    pass\n"}, True),
+    "in another folder": ({"other/cell2.py": _CLASSES}, True),
+    "that cannot be read": ({"cells/cell2.py": f"{_CLASSES}\ntorch.rand(2\n"}, True),
+    "that is not the one imported": ({"cells/cell2.py": _CLASSES, "cells/train.py": "import torch, cell\n"}, True),
+    "that is not the one run": ({"cells/cell2.py": _CLASSES, "run.sh": "python cells/cell.py\n"}, True),
+}
+
+
+@pytest.mark.parametrize(("others", "is_told"), VERSIONS.values(), ids=VERSIONS)
+def test_another_version_of_what_can_be_read_is_only_counted(write, others: dict[str, str], is_told: bool) -> None:
+    root = _root(write, {"cells/cell.py": f"{_CLASSES}\ntorch.manual_seed(0)\ntorch.rand(2\n", **others})
+    found = {one.location.path.name for one in check([root]).findings if one.code == "TRL900"}
+    assert ("cell.py" in found) is is_told
+
+
+#: What lies around a file that no README names, as it names another one, and whether it is reported.
+OFFERED = {
+    "a module of the package": ({"lib/data/__init__.py": ""}, True),
+    "a folder that is no package": ({}, False),
+}
+
+
+@pytest.mark.parametrize(("others", "is_told"), OFFERED.values(), ids=OFFERED)
+def test_what_is_in_no_package_is_not_offered(write, others: dict[str, str], is_told: bool) -> None:
+    files = {
+        "setup.py": "from setuptools import setup, find_packages\nsetup(packages=find_packages())\n",
+        "README.md": "Run `python train.py`.",
+        "train.py": "import torch\ntorch.manual_seed(0)\n",
+        "lib/__init__.py": "",
+        "lib/data/other.py": SLIP,
+    }
+    found = [one.code for one in check([_root(write, {**files, **others})]).findings]
+    assert found == ["TRL900"] * is_told
+
+
 def test_a_notebook_from_before_jupyter_is_only_counted(write) -> None:
     root = _root(write, {"a.ipynb": json.dumps({"nbformat": 3, "worksheets": ["torch"]})})
     report = check([root])

@@ -156,14 +156,14 @@ def _unreadable(
 ) -> Finding:
     """The finding for a file that cannot be read, by who relies on it: somebody has named it, one of the `files`
     imports it, or it is of a package for others, or does more than to define something, and that with torch, as a whole
-    and not by cells, under a name that is not that of a copy (`train.bak.py`), and the project does not say of others
-    alone that they are run.
+    and not by cells, under a name that is not that of a copy (`train.bak.py`), and is no draft: what the project leaves
+    out where it says of others that they are run, and another version of a file beside it.
     """
     is_named, is_imported = path in analysis.named, program.is_imported(path, files)
     data = bytes_of(analysis, path)
     is_relied_on = is_named or is_imported or program.is_offered(path)
     is_left_over = only_defines(data) or has_no_torch(data) or is_of_cells(data) or "." in path.stem
-    is_module = is_relied_on or not (is_left_over or program.is_left_out_of_commands(path))
+    is_module = is_relied_on or not (is_left_over or program.is_draft(path))
     return UNREADABLE_FILE.finding(path, *where, is_named=is_named, is_imported=is_imported, is_module=is_module)
 
 

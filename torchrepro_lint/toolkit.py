@@ -41,8 +41,10 @@ class ProgramLike(Protocol):
         """Whether the file is part of a package that the project builds, so that others may import it."""
         ...
 
-    def is_left_out_of_commands(self, path: Path) -> bool:
-        """Whether scripts and READMEs name files of the project to run, and not this one."""
+    def is_draft(self, path: Path) -> bool:
+        """Whether scripts and READMEs name other files of the project to run, or it is another version of a file beside
+        it, and they do not name this one.
+        """
         ...
 
     def has_read(self, path: Path) -> bool:

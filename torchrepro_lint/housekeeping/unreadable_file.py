@@ -18,7 +18,8 @@ What it does
     - what only defines functions and classes;
     - a script of cells (`# %%`), which an editor runs one by one, and a copy that no file can import (`train.bak.py`);
     - what mentions neither torch nor a library that trains with it;
-    - what no script and no README names, where these name other files of the project: a draft.
+    - a draft: what no script and no README names, where these name other files of the project, or where another file of
+      its folder that can be read defines the same functions and classes.
 
     Of others the run says at its end how many there are, and the `strict` profile reports them.
 

@@ -25,7 +25,7 @@ from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
-from torchrepro_lint.program.programs.for_others import is_of_its_package
+from torchrepro_lint.program.programs.for_others import is_another_version, is_beside_its_packages, is_of_its_package
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.older_torch import is_for_older_torch
 from torchrepro_lint.settings import Settings
@@ -127,12 +127,16 @@ class Program:
 
     def is_offered(self, path: Path) -> bool:
         """Whether the file is part of a package that the project builds, so that others may import it."""
-        return is_of_its_package(self, path)
+        return is_of_its_package(self, path) and not is_beside_its_packages(self, path)
 
-    def is_left_out_of_commands(self, path: Path) -> bool:
-        """Whether scripts and READMEs name files of the project to run, and not this one."""
+    def is_draft(self, path: Path) -> bool:
+        """Whether scripts and READMEs name files of the project to run, and not this one, or it is another version of
+        a file beside it that can be read, and none of both is named.
+        """
         named = self.once("files run", lambda: files_run(self.commands))
-        return path.name not in named and any(one.name in named for one in self.project.files)
+        if path.name in named:
+            return False
+        return any(one.name in named for one in self.project.files) or is_another_version(self, path)
 
     @cached_property
     def commands(self) -> Sequence[bytes]:

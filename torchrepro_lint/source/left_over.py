@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["has_no_torch", "is_of_cells", "only_defines"]
+__all__ = ["defined_in", "has_no_torch", "is_of_cells", "only_defines"]
 
 #: A line without indentation that begins a statement which runs: a call, a loop, a branch; not an assignment.
 _RUNS: Final = re.compile(
@@ -18,7 +18,7 @@ _TORCH: Final = re.compile(rb"torch|ightning|monai|fastai|accelerate|transformer
 _TEXT: Final = re.compile(rb'"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'')
 #: What begins a cell in a script for editors with cells, such as Spyder's and VS Code's.
 _CELL: Final = re.compile(rb"^#[ \t]?%%", re.MULTILINE)
-_DEFINES: Final = re.compile(rb"^(?:class|def|async\s+def)\s+\w", re.MULTILINE)
+_DEFINES: Final = re.compile(rb"^(?:class|def|async\s+def)\s+(\w+)", re.MULTILINE)
 
 
 def only_defines(data: bytes) -> bool:
@@ -27,6 +27,13 @@ def only_defines(data: bytes) -> bool:
     """
     code = _TEXT.sub(b"", data)
     return _DEFINES.search(code) is not None and _RUNS.search(code) is None
+
+
+def defined_in(data: bytes) -> frozenset[str]:
+    """The names of the functions and classes that the bytes of a file define at its top level, as far as the beginnings
+    of the lines tell.
+    """
+    return frozenset(one.decode(errors="replace") for one in _DEFINES.findall(_TEXT.sub(b"", data)))
 
 
 def has_no_torch(data: bytes) -> bool:

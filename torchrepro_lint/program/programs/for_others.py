@@ -22,6 +22,7 @@ from torchrepro_lint.program.programs.folder_origins import (
 )
 from torchrepro_lint.program.programs.used_copies import is_of_a_used_copy
 from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.source.left_over import defined_in
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 from torchrepro_lint.source.root import is_marked, is_shared_folder
 
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = [
     "files_of_its_package",
+    "is_another_version",
+    "is_beside_its_packages",
     "is_copied",
     "is_for_others",
     "is_from_elsewhere",
@@ -103,6 +106,15 @@ def _is_for_others(program: Program, path: Path) -> bool:
 def is_of_its_package(program: Program, path: Path) -> bool:
     """Whether a file is of a package that the project distributes, and no program starts in it."""
     return path in files_of_its_package(program)
+
+
+def is_beside_its_packages(program: Program, path: Path) -> bool:
+    """Whether a file lies in a folder without an `__init__.py` somewhere below one that has it: what finds the packages
+    of a project (`find_packages()`) passes over such a folder.
+    """
+    files = program.project.files
+    around = [one for one in path.parents if one != program.root and one.is_relative_to(program.root)]
+    return path.parent / "__init__.py" not in files and any(one / "__init__.py" in files for one in around)
 
 
 def files_of_its_package(program: Program) -> frozenset[Path]:
@@ -244,6 +256,16 @@ def is_second_copy(program: Program, path: Path) -> bool:
     others = [one for one in named[path.name] if one != path and program.imports.is_imported(one)]
     defined = _definitions(program, path) if others else frozenset()
     return bool(defined) and any(defined == _definitions(program, one) for one in others)
+
+
+def is_another_version(program: Program, path: Path) -> bool:
+    """Whether all that a file defines at its top level, `main` aside and at least two things, is defined by another
+    file of its folder that can be read. The file itself may have a syntax error.
+    """
+    source = program.project.source(path)
+    defined = frozenset() if source is None else defined_in(source.searched) - {"main"}
+    beside = (one for one in program.project.files if one != path and one.parent == path.parent)
+    return len(defined) > 1 and any(defined <= _definitions(program, one) for one in beside)
 
 
 def _files_by_name(program: Program) -> dict[str, list[Path]]:
