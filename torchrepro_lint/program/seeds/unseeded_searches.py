@@ -30,11 +30,10 @@ _SET_LATER = re.compile(rb"\.sampler\s*=[^=]|reseed_rng|\._rng\b")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UnseededSearch:
-    """A call that makes or runs a search; one that `is_shared` may be gone on with by other processes or runs."""
+    """A call that makes or runs a search."""
 
     call: KnownCall
     row: Search
-    is_shared: bool
 
 
 def unseeded_searches(program: Program) -> Iterator[UnseededSearch]:
@@ -47,9 +46,9 @@ def unseeded_searches(program: Program) -> Iterator[UnseededSearch]:
             continue
         if program.project.holds(unseeded.facts.path, _SET_LATER) or _is_seeded_elsewhere(program, row):
             continue
-        if _is_for_when_another_fails(program, unseeded, row):
+        if _is_shared(unseeded) or _is_for_when_another_fails(program, unseeded, row):
             continue
-        found.append(UnseededSearch(unseeded, row, _is_shared(unseeded)))
+        found.append(UnseededSearch(unseeded, row))
     yield from sorted(found, key=lambda one: (str(one.call.facts.path), one.call.call.site))
 
 
@@ -65,7 +64,9 @@ def _is_unseeded(call: KnownCall, row: Search) -> bool:
 
 
 def _is_shared(call: KnownCall) -> bool:
-    """Whether a study is kept in a storage: the one that is made, or for which a sampler is made in the same scope."""
+    """Whether a study is kept in a storage, which other processes or a later run may continue with. It is the study
+    that is made, or the one for which a sampler is made in the same scope.
+    """
     row = searches()[call.name]
     if row.shared is not None:
         return not is_left_out(call.arguments, row.shared)

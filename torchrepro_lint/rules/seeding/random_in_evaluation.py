@@ -4,7 +4,8 @@ What it does
     Finds dropout that is active while a model is evaluated: `F.dropout` without `training`, the `dropout_p` of
     `scaled_dot_product_attention` and of flash attention that does not depend on the mode, an `nn.Dropout` that is
     created where it is called, and programs that evaluate a model with dropout and never call its `eval()`. They may
-    call that of another model, such as a teacher.
+    call that of another model, such as a teacher. Only in the `strict` profile: in public repositories most of what it
+    finds is in networks that the programs do not use, and no scores come of it.
 
 Why is this bad?
     An evaluation gives another result each time, worse than the model is. `F.dropout` drops unless it is given
@@ -72,15 +73,11 @@ Not reported
     - A script that trains nothing and puts the model into training mode itself (`model.train()`).
     - Calls under an `if` that asks for the mode, and probabilities that depend on it or are 0,
       also those that a layer holds (`self.drop.p`), where nothing in the project gives another than 0.
-    - Further calls in a function: the trace of the first names them, its fix is made at each, and the `strict` profile
-      reports each.
     - Dropout of a generator in a project that names pix2pix, in its code or by its folder: there it is the noise from
-      which an image is made. It is reported in the `strict` profile only.
+      which an image is made.
     - Functions that take a training step themselves, and classes that no program in sight uses.
-    - A missing `model.eval()` in a program that trains nothing, or that calls `eval()` of another model, outside of the
-      `strict` profile. There, too, and in programs that train, those are left out that call `eval` of what may be the
-      model, or of something that may have it inside, or use a framework that may (Lightning, a
-      `Trainer` that they import, `from_pretrained`).
+    - A missing `model.eval()` in a program that calls `eval` of what may be the model, or of something that may have it
+      inside, or that uses a framework that may (Lightning, a `Trainer` that it imports, `from_pretrained`).
 
 References
     https://docs.pytorch.org/docs/stable/generated/torch.nn.functional.dropout.html
@@ -90,7 +87,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.dotted import last_part
@@ -103,38 +100,25 @@ from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.dropout_in_evaluation import LastingDropout, lasting_dropout
 from torchrepro_lint.program.seeds.unswitched_evaluation import Evaluation, unswitched_evaluations
 from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.one_cause import first_for_all
 
 
 class RandomInEvaluation(Rule):
     code = "TRL508"
     name = "random-in-evaluation"
     summary = "dropout is active in an evaluation: model.eval() is not called, or does not switch it off"
-    seldom = "the program trains nothing, or calls `eval()` of another model: many mean that"
+    profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        yield from first_for_all(self._each_dropout(program))
+        for one in lasting_dropout(program):
+            if _is_noise_of_a_generator(program, one):
+                continue
+            fix, declined = mode_fix(program, one) if program.is_asked(one.site.path) else (None, None)
+            yield self.finding(program, one.site, _message(one), fix=fix, declined=declined)
         for found in unswitched_evaluations(program):
             message = f"dropout is active in this evaluation: {_why(found)}"
             trace = [*found.chain, Link(found.layer.site, f"draws: {last_part(found.layer.name.rpartition('.')[0])}")]
             fix, declined = evaluation_fix(program, found) if program.is_asked(found.site.path) else (None, None)
-            # A program that trains and never switches the mode validates another network than it learns. Of
-            # the others, two of seven in public repositories were worth a change: most evaluate nothing, or mean it.
-            is_forgotten = found.trains and not found.switched
-            yield self.finding(
-                program, found.site, message, trace, fix=fix, declined=declined, seldom_matters=not is_forgotten
-            )
-
-    def _each_dropout(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
-        """The findings at calls, each with its cause: the function that writes them so."""
-        for one in lasting_dropout(program):
-            fix, declined = mode_fix(program, one) if program.is_asked(one.site.path) else (None, None)
-            cause = (one.site.path, id(one.call.scope), one.kind)
-            seldom = _is_noise_of_a_generator(program, one)
-            yield (
-                cause,
-                self.finding(program, one.site, _message(one), fix=fix, declined=declined, seldom_matters=seldom),
-            )
+            yield self.finding(program, found.site, message, trace, fix=fix, declined=declined)
 
 
 def _is_noise_of_a_generator(program: Program, one: LastingDropout) -> bool:

@@ -5,6 +5,8 @@ What it does
     without `seed`, `Trainer.hyperparameter_search` with `backend="optuna"` and without a sampler, `hyperopt.fmin`
     without `rstate`, `BayesianOptimization` without `random_state`, searches of Ray Tune without their seed. Also a
     study of Optuna that has a seeded sampler and is optimized with `n_jobs` above 1, which seeds it in each thread.
+    Only in the `strict` profile: on public repositories all that it said was true, and nobody would have changed it,
+    since a search is seldom run twice.
 
 Why is this bad?
     Each of them has a generator of its own, whose first state comes from the operating system. `random.seed`,
@@ -50,13 +52,11 @@ Not reported
     - Arguments that may be a seed or a sampler.
     - A study that gets its sampler later (`study.sampler = ...`), and `fmin` where `HYPEROPT_FMIN_SEED` is set.
     - Samplers and studies that nothing reads, and those in a handler of a `try` that makes one with a seed.
+    - A study with `storage=`, which other processes or a later run may go on with: with one seed, each would try the
+      same points.
     - A grid: it tries the same points in each run, in another order.
     - scikit-optimize, Nevergrad and scikit-learn's `RandomizedSearchCV`: these draw from NumPy's global generator,
       which TRL502 is about.
-    - A study with `storage=`, which other processes or a later run may go on with: with one seed, each would try the
-      same points. It is reported in the `strict` profile only.
-    - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
-      profile only.
 
 References
     https://optuna.readthedocs.io/en/stable/faq.html#how-can-i-obtain-reproducible-optimization-results
@@ -89,17 +89,15 @@ class SearchUnseeded(Rule):
     code = "TRL510"
     name = "search-unseeded"
     summary = "a search of hyperparameters has no seed, so each run tries others"
-    seldom = "other processes share the search, and each needs another seed"
     severity = Severity.WARNING
+    profile = "strict"
     is_about_control = True
     is_of_the_caller = True
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in unseeded_searches(program):
             fix, declined = _fix(program, one)
-            yield self.finding(
-                program, one.call.site, _message(one), fix=fix, declined=declined, seldom_matters=one.is_shared
-            )
+            yield self.finding(program, one.call.site, _message(one), fix=fix, declined=declined)
         for call in reseeded_searches(program):
             yield self.finding(program, call.site, _IN_THREADS, declined="run it with `n_jobs=1`, which takes longer")
 
