@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
@@ -44,11 +44,11 @@ def module_runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call
 
 
 def _runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call, holders: int) -> list[Way] | None:
-    calls = calls_of_object(ev, facts, scope, made)
+    calls = _calls_anywhere(ev, facts, scope, made)
     if calls is None:
         return None
     found: list[Way] = []
-    for way in _ways_to_calls(ev, facts, calls):
+    for way in _ways_to_calls(ev, calls):
         further = _of_holder(ev, way, holders) if way is not None else None
         if further is None:
             return None
@@ -56,9 +56,9 @@ def _runs(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call, hold
     return found
 
 
-def _ways_to_calls(ev: Evaluator, facts: ModuleFacts, calls: list[tree.Call]) -> Iterator[Way | None]:
+def _ways_to_calls(ev: Evaluator, calls: Iterable[_Called]) -> Iterator[Way | None]:
     """The ways to these calls; None for one in a lambda, which nobody follows."""
-    for call in calls:
+    for facts, call, _ in calls:
         function = parents_of(ev, facts).function(call)
         if isinstance(function, tree.Lambda):
             yield None
@@ -87,10 +87,10 @@ def runs_only_where(
     which `holds` is true; False where somebody else may call it. Beyond `MAX_HOLDERS` it is taken for granted.
     """
     left = MAX_HOLDERS if holders is None else holders
-    calls = calls_of_object(ev, made.facts, made.scope, made.call)
+    calls = _calls_anywhere(ev, made.facts, made.scope, made.call)
     return bool(calls) and all(
         way is not None and (any(map(holds, way)) or _holders_run_only_where(ev, way, holds, left))
-        for way in _ways_to_calls(ev, made.facts, calls or [])
+        for way in _ways_to_calls(ev, calls or [])
     )
 
 
@@ -105,18 +105,16 @@ def _holders_run_only_where(ev: Evaluator, way: Way, holds: Callable[[Waypoint],
 def is_called_only_where(
     ev: Evaluator, way: Way, holds: Callable[[Waypoint], bool], holders: int = MAX_HOLDERS
 ) -> bool:
-    """Whether `way` ends in the `forward` of a class whose objects are parts of other objects, and all called from
-    places for which `holds` is true, or from such a `forward` again; False where somebody else may call one.
+    """Whether `way` ends in the `forward` of a class whose objects are all called from places for which `holds` is
+    true, or from such a `forward` again; False where somebody else may call one.
     """
     cls = _class_run(ev, way)
     if cls is None or not holders:
         return False
     outer: list[Way | None] = []
     for made in _calls_making(ev, cls):
-        around = made.scope.parent if made is not None else None
-        is_part = around is not None and isinstance(around.node, tree.ClassDef)
-        calls = calls_of_object(ev, *made[:3]) if made is not None and is_part else None
-        outer += _ways_to_calls(ev, made.facts, calls) if made is not None and calls else [None]
+        calls = _calls_anywhere(ev, *made[:3]) if made is not None else None
+        outer += _ways_to_calls(ev, calls) if calls else [None]
     return bool(outer) and all(
         further is not None
         and (any(holds(waypoint) for waypoint in further) or is_called_only_where(ev, further, holds, holders - 1))
@@ -189,52 +187,87 @@ def _uses_of_any_part(parents: Parents) -> Iterator[tree.Expr]:
 
 
 def calls_of_object(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> list[tree.Call] | None:
-    """The calls of an object by the one name or attribute that it gets; None where it has another use as well."""
+    """The calls of an object by the one name or attribute that it gets; None where it has another use as well, or a
+    function that it is given to calls it.
+    """
+    calls = _calls_anywhere(ev, facts, scope, made)
+    if calls is None or any(one.handed for one in calls):
+        return None
+    return [one.call for one in calls]
+
+
+class _Called(NamedTuple):
+    """A call of an object, in a function that is given the object if `handed`."""
+
+    facts: ModuleFacts
+    call: tree.Call
+    handed: bool = False
+
+
+def _calls_anywhere(ev: Evaluator, facts: ModuleFacts, scope: Scope, made: tree.Call) -> list[_Called] | None:
+    """The calls of an object by the one name or attribute that it gets, or by the parameters of the functions of the
+    project that are given it; None where it has another use as well.
+    """
     parents = parents_of(ev, facts)
     outer = _outermost(ev, parents, made, scope, facts)
     match parents.of(outer):
         case tree.Call(func=func) as call if func is outer:
-            return [call]
+            return [_Called(facts, call)]
         case tree.Assign(targets=(tree.Name(id=name),)):
-            uses: Iterator[tree.Expr] = (use for use in parents.names.get(name, ()) if not parents.is_bound(use))
+            uses: Iterable[tree.Expr] = parents.names.get(name, ())
         case tree.Assign(targets=(tree.Attribute(value=tree.Name(id=owner), attr=attr),)) if owner == scope.self_name:
-            uses = (use for use in parents.attributes.get(attr, ()) if not parents.is_bound(use))
+            uses = parents.attributes.get(attr, ())
         case _:
             return None
-    found: list[tree.Call] = []
+    return _calls_by(ev, facts, scope, [use for use in uses if not parents.is_bound(use)], frozenset())
+
+
+def _calls_by(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope, uses: Iterable[tree.Expr], inside: frozenset[tree.FunctionDef]
+) -> list[_Called] | None:
+    """The calls among the uses of one object in a scope; `inside`: the functions that were given it on the way here."""
+    parents = parents_of(ev, facts)
+    found: list[_Called] = []
     for use in uses:
         match parents.of(use):
-            case tree.Call(func=func) as call if func is use:
-                found.append(call)
+            case tree.Call(func=func) as called if func is use:
+                found.append(_Called(facts, called, bool(inside)))
             case tree.Attribute():  # `model.train()`, `model.parameters()`
                 continue
-            case tree.Arg() as arg if _is_only_changed(ev, facts, scope, parents.of(arg), arg):
-                continue
+            case tree.Arg() as arg if isinstance(call := parents.of(arg), tree.Call):
+                further = _calls_in_functions(ev, facts, scope, call, arg, inside)
+                if further is None:
+                    return None
+                found += further
             case _:
                 return None
     return found
 
 
-def _is_only_changed(ev: Evaluator, facts: ModuleFacts, scope: Scope, call: object, arg: tree.Arg) -> bool:
-    """Whether a function of the project that is given a module never runs it, but asks for its attributes alone:
-    `freeze(model)` for `for parameter in model.parameters(): parameter.requires_grad = False`.
+def _calls_in_functions(
+    ev: Evaluator, facts: ModuleFacts, scope: Scope, call: tree.Call, arg: tree.Arg, inside: frozenset[tree.FunctionDef]
+) -> list[_Called] | None:
+    """The calls of a module in the functions of the project that `call` gives it to: none in `freeze(model)`, which
+    asks for its parameters alone.
     """
-    if not isinstance(call, tree.Call):
-        return False
     functions = ev.values(call.func, frame_without_callers(ev, facts, scope))
-    return bool(functions) and all(
-        isinstance(one, FunctionValue) and _asks_for_attributes(ev, one, call, arg) for one in functions
-    )
-
-
-def _asks_for_attributes(ev: Evaluator, function: FunctionValue, call: tree.Call, arg: tree.Arg) -> bool:
-    node = ev.function_scope(function).node
-    if not isinstance(node, tree.FunctionDef):
-        return False
-    name = receiving_parameter(node, call, arg, skipped=False)
-    parents = parents_of(ev, function.frame.facts)
-    uses = [one for one in parents.names.get(name or "", ()) if any(outer is node for outer in parents.around(one))]
-    return bool(uses) and all(isinstance(parents.of(one), tree.Attribute) for one in uses)
+    found: list[_Called] = []
+    for function in functions:
+        node = ev.function_scope(function).node if isinstance(function, FunctionValue) else None
+        if not isinstance(function, FunctionValue) or not isinstance(node, tree.FunctionDef):
+            return None
+        if node in inside:
+            continue
+        name = receiving_parameter(node, call, arg, skipped=False)
+        its = function.frame.facts
+        parents = parents_of(ev, its)
+        uses = [one for one in parents.names.get(name or "", ()) if any(outer is node for outer in parents.around(one))]
+        reads = [one for one in uses if not parents.is_bound(one)]
+        further = _calls_by(ev, its, its.scope_of(node), reads, inside | {node}) if reads else None
+        if further is None:
+            return None
+        found += further
+    return found if functions else None
 
 
 def _outermost(ev: Evaluator, parents: Parents, made: tree.Call, scope: Scope, facts: ModuleFacts) -> tree.Expr:
