@@ -69,7 +69,7 @@ Not reported
       One with a name that nothing reads counts where its function draws from the global generator of the same kind.
     - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
     - Options for a seed in programs that draw nothing, that evaluate a network or that prepare data, by the names of
-      their files: reported in the `strict` profile only.
+      their files, or that a function declares which no program runs: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/backends.html
@@ -89,7 +89,7 @@ from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import is_run_seed, only_evaluates
+from torchrepro_lint.program.repetition import is_never_run, is_run_seed, only_evaluates
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way, runs_as_script
@@ -135,8 +135,9 @@ class DeadDeterminismSwitch(Rule):
             message = f"`{option}` is parsed and never read, so it seeds nothing"
             trace = [Link(site, "no file of the program reads it")]
             declined = "seed with it where the run begins"
-            trains = draws_something(program, site.path) and not _only_prepares(program, site)
-            yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not trains)
+            matters = draws_something(program, site.path) and not _only_prepares(program, site)
+            matters = matters and not is_never_run(program, site)
+            yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not matters)
 
 
 def _is_seeded_otherwise(program: Program, dead: DeadSwitch) -> bool:
