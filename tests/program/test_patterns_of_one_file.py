@@ -19,6 +19,7 @@ PROGRAM = """
     class Frames(Dataset):
         def __init__(self, home, names):
             self.frames = []
+            parts = os.listdir(home)
             for name in names:
                 self.frames += {listing}
 
@@ -42,6 +43,9 @@ ONE = [
     "glob.glob(os.path.join(home, name, 'frame.pt'))",
     "glob.glob('data/frame.pt')",
     "list(Path(home).glob('frame.pt'))",
+    "[file for part in sorted(os.listdir(home)) for file in glob.glob(home + '/masks/' + part + '.pt')]",
+    "[file for part in sorted(os.listdir(home)) for file in glob.glob(os.path.join(home, 'masks', part + '.pt'))]",
+    "[file for part in sorted(parts) for file in Path(home).glob(part + '.pt')]",
 ]
 MANY = [
     "glob.glob(home + name + '/*.pt')",
@@ -50,6 +54,10 @@ MANY = [
     "glob.glob(os.path.join(home, name))",
     "glob.glob(f'{home}/*/' + '/frame.pt')",
     "list(Path(home).rglob('frame.pt'))",
+    "glob.glob(home + '/masks/' + name + '.pt')",
+    "[file for part in ('*', 'a') for file in glob.glob(home + '/masks/' + part + '.pt')]",
+    "[file for part in sorted(os.listdir(home)) for file in glob.glob(home + '/masks/' + part[:2] + '.pt')]",
+    "[file for part in sorted(os.listdir(home)) for file in glob.glob(home + '/masks/' + part + '*.pt')]",
 ]
 
 

@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.builtin_calls import member_name
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import UNKNOWN, Constant, External, MemberOf, Site
+from torchrepro_lint.program.orders.element_bindings import assigned, bindings_of
 from torchrepro_lint.program.orders.order_backward import sinks_of
 from torchrepro_lint.program.orders.order_carriers import Sink
 from torchrepro_lint.program.orders.order_flow import find_sink
@@ -114,7 +115,7 @@ def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tre
             program.ev.begin_question()
             frame = frame_without_callers(program.ev, facts, scope)
             name = _listing(program, facts, scope, call)
-            if name is None or (last_part(name) in _PATTERNS and _is_of_one_file(call)):
+            if name is None or (last_part(name) in _PATTERNS and _is_of_one_file(program, facts, scope, call)):
                 continue
             if not program.ev.may_run(call.site, arms, frame) or is_given_up(program.ev, facts, call):
                 continue
@@ -125,26 +126,57 @@ def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tre
                 yield name, call
 
 
-def _is_of_one_file(call: tree.Call) -> bool:
-    """Whether a pattern ends in the name of a file, and none of its texts has a wildcard: `glob(folder + "/a.png")`."""
+def _is_of_one_file(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
+    """Whether a pattern ends in the name of a file, and none of its texts has a wildcard: `glob(folder + "/a.png")`.
+    What a folder lists is such a name too: `for name in os.listdir(home): glob(home + "/" + name + ".png")`.
+    """
     if not call.args:
         return False
     pattern = call.args[0].value
-    if not _ending(pattern).rpartition("/")[2] or any(isinstance(one, tree.FormatString) for one in walk([pattern])):
+    if any(isinstance(one, tree.FormatString) for one in walk([pattern])):
         return False
-    return not any(map(_WILDCARDS.intersection, strings_in(pattern)))
+    if any(map(_WILDCARDS.intersection, strings_in(pattern))):
+        return False
+    end = _last_part(pattern)
+    return bool(end) and all(isinstance(one, str) or _is_listed(program, facts, scope, one) for one in end)
 
 
-def _ending(path: tree.Expr) -> str:
-    """The text that a path ends in, with at least its last part; "" where that is not written."""
+def _last_part(path: tree.Expr) -> list[str | tree.Expr]:
+    """What the last part of a path is put together of, without what is empty; from the beginning where the code shows
+    no end of the part before.
+    """
     match path:
-        case tree.Const(value=str() as end):
-            return end
-        case tree.Binary(op="+", right=tree.Const(value=str() as end)) if "/" in end:
-            return end
-        case tree.Call(func=func, args=(*_, tree.Arg(value=tree.Const(value=str() as end)))):
-            return end if called_name(func) == "join" else ""
-    return ""
+        case tree.Const(value=str() as text):
+            text = text.rpartition("/")[2]
+            return [text] if text else []
+        case tree.Binary(op="+", left=left, right=right):
+            ends_before = isinstance(right, tree.Const) and isinstance(right.value, str) and "/" in right.value
+            return _last_part(right) if ends_before else [*_last_part(left), *_last_part(right)]
+        case tree.Call(func=func, args=(_, *_, tree.Arg(value=end))) if called_name(func) == "join":
+            return _last_part(end)
+    return [path]
+
+
+def _is_listed(program: Program, facts: ModuleFacts, scope: Scope, node: str | tree.Expr) -> bool:
+    """Whether something is a name that a folder lists, by the loop that binds it: `for name in sorted(names):`."""
+    if not isinstance(node, tree.Name):
+        return False
+    bindings = bindings_of(scope, node.id)
+    if len(bindings) != 1 or bindings[0].kind != "element" or bindings[0].unpack:
+        return False
+    over = bindings[0].node
+    names: set[str] = set()
+    while True:
+        match over:
+            case tree.Call(func=tree.Name(id="sorted"), args=(tree.Arg(value=inner), *_)):
+                over = inner
+            case tree.Name(id=name) if name not in names and len(bindings_of(scope, name)) == 1:
+                names.add(name)
+                over = next(iter(assigned(scope, name)), None)
+            case tree.Call(func=func):
+                return called_name(func) in listing_words() and _listing(program, facts, scope, over) is not None
+            case _:
+                return False
 
 
 def _is_given_instead(program: Program, arms: Path, frame: Frame) -> bool:
