@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
 __all__ = [
+    "calls_a_helper_that_seeds",
     "has_generator",
     "has_seeded_generator",
     "is_seeded_where_it_is_run",
@@ -74,9 +75,19 @@ def may_be_seeded_unseen(program: Program, path: Path) -> bool:
     configuration, or a helper of a library that is not known by its name. What only the tests of a module import says
     nothing of the programs that use it.
     """
-    above = program.imports.above(path) - (program.tests - {path})
-    files = program.imports.with_imports(above)
+    files = _files_of_programs(program, path)
     return program.ev.remembered(("seeded-unseen", files), lambda: _is_seeded_unseen_in(program, files), False)
+
+
+def calls_a_helper_that_seeds(program: Program, path: Path) -> bool:
+    """Whether the programs that run a file call a helper of a module that is not known, which seeds by its name."""
+    files = _files_of_programs(program, path)
+    return any(calls_foreign_seeding(program, file) for file in program.imports.ordered(files))
+
+
+def _files_of_programs(program: Program, path: Path) -> frozenset[Path]:
+    above = program.imports.above(path) - (program.tests - {path})
+    return program.imports.with_imports(above)
 
 
 def _is_seeded_unseen_in(program: Program, files: frozenset[Path]) -> bool:

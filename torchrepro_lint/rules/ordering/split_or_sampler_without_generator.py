@@ -68,8 +68,9 @@ Not reported
       all programs that make it, and those that put
       the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
       of a policy's steps): reported in the `strict` profile only.
-    - Splits and samplers in programs that seed torch, unless that comes only after them or the ranks of a split have
-      different seeds: two runs with one seed get the same parts and the same order. What else is drawn in the program
+    - Splits and samplers in programs that seed torch, or call a helper of an unknown module whose name says that it
+      seeds (`importlib.import_module(cfg.utils).set_seed(0)`), unless that comes only after them or the ranks of a split
+      have different seeds: two runs with one seed get the same parts and the same order. What else is drawn in the program
       still moves them: reported in the `strict` profile only. So are permutations that are drawn again in a loop or in
       a function that trains, for which they are an order and no split. Where no program in sight runs a split, as
       where a configuration names its class, all programs of the project that seed torch count.
@@ -111,7 +112,7 @@ from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
-from torchrepro_lint.program.seeds.seeding import is_seeded_where_it_is_run
+from torchrepro_lint.program.seeds.seeding import calls_a_helper_that_seeds, is_seeded_where_it_is_run
 from torchrepro_lint.program.workers.global_draws import serves_an_evaluation
 from torchrepro_lint.program.workers.managers import sets_order_of
 from torchrepro_lint.rules.base import Rule
@@ -179,8 +180,14 @@ class SplitOrSamplerWithoutGenerator(Rule):
 
 
 def _may_be_seeded(program: Program, call: KnownCall) -> bool:
-    """Whether torch may be seeded before a call, also by a program that makes what calls it by a configuration."""
-    return not is_surely_unseeded(program, call) or is_seeded_where_it_is_run(program, call.frame)
+    """Whether torch may be seeded before a call, also by a program that makes what calls it by a configuration, or by a
+    helper out of sight.
+    """
+    return (
+        not is_surely_unseeded(program, call)
+        or is_seeded_where_it_is_run(program, call.frame)
+        or calls_a_helper_that_seeds(program, call.facts.path)
+    )
 
 
 def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:
