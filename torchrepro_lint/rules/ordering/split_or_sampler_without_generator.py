@@ -69,11 +69,11 @@ Not reported
       the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
       of a policy's steps): reported in the `strict` profile only.
     - Splits and samplers in programs that seed torch, or call a helper of an unknown module whose name says that it
-      seeds (`importlib.import_module(cfg.utils).set_seed(0)`), unless that comes only after them or the ranks of a split
-      have different seeds: two runs with one seed get the same parts and the same order. What else is drawn in the program
-      still moves them: reported in the `strict` profile only. So are permutations that are drawn again in a loop or in
-      a function that trains, for which they are an order and no split. Where no program in sight runs a split, as
-      where a configuration names its class, all programs of the project that seed torch count.
+      seeds (`importlib.import_module(cfg.utils).set_seed(0)`), unless that comes only after them or the ranks of a
+      split have different seeds: two runs with one seed get the same parts and the same order. What else is drawn in
+      the program still moves them: reported in the `strict` profile only. So are permutations that are drawn again in
+      a loop or in a function that trains, for which they are an order and no split. Where no program in sight runs a
+      split, as where a configuration names its class, all programs of the project that seed torch count.
     - Splits and samplers in programs of which TRL502 says that they do not seed torch: that is one finding, whose fix
       seeds these as well. Reported in the `strict` profile only.
     - Further splits of a function for which no fix can be written: the trace of the first names them, and the `strict`
