@@ -10,9 +10,10 @@ from typing import Final
 from torchrepro_lint.diagnostics import Finding, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.program_words import program_words
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
-from torchrepro_lint.program.repetition import is_read_unused
+from torchrepro_lint.program.repetition import is_of_a_self_test, is_read_unused
 from torchrepro_lint.program.running.never_read import (
     is_given_up,
     is_never_read,
@@ -24,7 +25,7 @@ from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 from torchrepro_lint.source.cells import is_notebook
 
-__all__ = ["LoaderRule", "is_for_nothing", "safe_for_old_torch_alone"]
+__all__ = ["LoaderRule", "is_for_nothing", "only_looks", "safe_for_old_torch_alone"]
 
 _SEEDED_BY_TORCH: Final = "torch >= 1.9 seeds NumPy in the workers by itself"
 #: Attributes that give what a loader was made with.
@@ -56,8 +57,17 @@ class LoaderRule(Rule):
             if finding is not None and is_read_unused(program, first.facts, first.call):
                 because = "only code that nothing runs reads this loader"
                 finding = replace(finding, left_to_strict=(), strict_because=because)
+            elif finding is not None and finding.left_to_strict is None and only_looks(program, first.site):
+                finding = replace(finding, left_to_strict=(), strict_because="a self-test looks at these batches")
             if finding is not None:
                 yield self.cause_of(program, first, finding), finding
+
+
+def only_looks(program: Program, site: Site) -> bool:
+    """Whether a place is of a self-test, in a file that trains nothing: one whose `__main__` block trains is a program,
+    though others import from it.
+    """
+    return is_of_a_self_test(program, site) and not program.project.holds(site.path, program_words("trains"))
 
 
 def safe_for_old_torch_alone(program: Program, fix: Fix) -> Fix:

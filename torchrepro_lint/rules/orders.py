@@ -24,7 +24,7 @@ from torchrepro_lint.program.ordering.samplers import gives_minibatches, unseede
 from torchrepro_lint.program.orders.kept_listings import KEPT_LISTING_WORDS, kept_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import is_copied, is_one_of_many, is_put_aside, shows_or_measures
-from torchrepro_lint.program.repetition import is_of_a_self_test, is_run_elsewhere_alone, only_evaluates
+from torchrepro_lint.program.repetition import is_run_elsewhere_alone, only_evaluates
 from torchrepro_lint.program.running.fallbacks import stands_in_for
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.only_draws import is_the_only_draw
@@ -39,7 +39,7 @@ from torchrepro_lint.program.workers.global_draws import (
     surely_shuffles,
 )
 from torchrepro_lint.program.workers.managers import managing, seeds_its_workers, sets_order_of
-from torchrepro_lint.rules.loader_rule import is_for_nothing
+from torchrepro_lint.rules.loader_rule import is_for_nothing, only_looks
 from torchrepro_lint.source.text import split_lines
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ def _draw_an_order(program: Program, loaders: Sequence[Loader]) -> bool:
         return False
     if is_the_only_draw(program, first.facts, first.scope, first.call):
         return False
-    return not (_only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site))
+    return not (only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site))
 
 
 def _unknown_workers(program: Program) -> Iterator[Location]:
@@ -168,7 +168,7 @@ def _unknown_workers(program: Program) -> Iterator[Location]:
             continue
         if is_for_nothing(program, first) or only_evaluates(program, first.site):
             continue
-        if not (_only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site)):
+        if not (only_looks(program, first.site) or is_run_elsewhere_alone(program, first.site)):
             yield program.location(first.site)
 
 
@@ -189,20 +189,13 @@ def _draws_its_order(program: Program, loader: Loader) -> bool:
     return not any(one.order and not one.order_varies for one, _ in managing(program, loader))
 
 
-def _only_looks(program: Program, site: Site) -> bool:
-    """Whether a place is of a self-test, in a file that trains nothing: one whose `__main__` block trains is a program,
-    though others import from it.
-    """
-    return is_of_a_self_test(program, site) and not program.project.holds(site.path, program_words("trains"))
-
-
 def _splits(program: Program) -> Iterator[Drawn]:
     for one in unseeded_splits(program, others=True):
         call = one.call
         program.ev.begin_question()
         if not _is_kept(program, call.site.path) or is_run_elsewhere_alone(program, call.site):
             continue
-        if _only_looks(program, call.site):
+        if only_looks(program, call.site):
             continue
         if one.kind != "sampler":
             yield _at(program, call.site, "random split")
@@ -220,7 +213,7 @@ def _listings(program: Program) -> Iterator[Location]:
         site = Site(facts.path, call.site)
         if not _is_kept(program, site.path) or is_put_aside(program, site.path):
             continue
-        if _only_looks(program, site) or is_run_elsewhere_alone(program, site):
+        if only_looks(program, site) or is_run_elsewhere_alone(program, site):
             continue
         if not only_evaluates(program, site) or _may_be_trained_with(program, site.path):
             yield program.location(site)

@@ -74,8 +74,8 @@ Not reported
     - MONAI's own loader.
     - Pipelines without anything random (`iaa.Sequential([iaa.Resize(32)])`, augmenters made by `to_deterministic()`).
     - Objects that are created anew for every item.
-    - Loaders that a test makes, and draws of some versions of a library only (albumentations since 1.4.21), where the
-      project names none: reported in the `strict` profile only.
+    - Loaders of a test, or of a self-test that trains nothing, and draws of some versions of a library only
+      (albumentations since 1.4.21), where the project names none: reported in the `strict` profile only.
 
 References
     https://docs.pytorch.org/docs/stable/data.html#randomness-in-multi-process-data-loading

@@ -95,8 +95,8 @@ Not reported
     - Draws in `__init__` only.
     - Loaders for an evaluation, by their names, of a data set that draws under a test for training (`if self.phase ==
       "train":`).
-    - Loaders of a test, and those with which, by their names and uses, a network is only evaluated, so that what is
-      drawn alike hardly changes a mean: reported in the `strict` profile only.
+    - Loaders of a test, or of a self-test that trains nothing, and those with which, by their names and uses, a network
+      is only evaluated, so that what is drawn alike hardly changes a mean: reported in the `strict` profile only.
     - Loaders whose `num_workers` is missing or proven to be 0.
     - Loaders that a framework seeds (MONAI's with `set_determinism`, timm's `create_loader`, Lightning with
       `seed_everything(workers=True)`).
