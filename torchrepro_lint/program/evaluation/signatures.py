@@ -29,7 +29,7 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["callable_with", "may_be_made"]
+__all__ = ["callable_with", "can_take", "may_be_made"]
 
 
 def callable_with(ev: Evaluator, functions: Values, arguments: Arguments) -> Values:
@@ -40,7 +40,7 @@ def callable_with(ev: Evaluator, functions: Values, arguments: Arguments) -> Val
         (function,) = functions or (None,)
         is_made = not isinstance(function, ClassValue) or _may_be_made(ev, function, arguments)
         return functions if is_made else NOTHING
-    able = frozenset(value for value in functions if _can_take(ev, value, arguments))
+    able = frozenset(value for value in functions if can_take(ev, value, arguments))
     if UNKNOWN in functions and arguments.open_keywords and arguments.keywords:
         fitting = frozenset(value for value in able if not _is_for_others(ev, value, arguments))
         able = fitting if any(isinstance(value, _JUDGED) for value in fitting) else able
@@ -50,7 +50,8 @@ def callable_with(ev: Evaluator, functions: Values, arguments: Arguments) -> Val
 _JUDGED = (ClassValue, FunctionValue, MethodValue)
 
 
-def _can_take(ev: Evaluator, value: Value, arguments: Arguments) -> bool:
+def can_take(ev: Evaluator, value: Value, arguments: Arguments) -> bool:
+    """Whether a call of `value` with `arguments` may be bound to parameters; true where these are not known."""
     if value == Constant(None):  # what an import that failed left
         return False
     signatures = _signatures(ev, value)
@@ -73,7 +74,7 @@ def _may_be_made(ev: Evaluator, cls: ClassValue, arguments: Arguments) -> bool:
         isinstance(base, ClassValue) or base.name in plain_classes() for base in order
     ):
         return not any((arguments.positional, any(certain for _, _, certain in arguments.keywords)))
-    return _can_take(ev, cls, arguments)
+    return can_take(ev, cls, arguments)
 
 
 def _is_made_plainly(ev: Evaluator, base: ClassValue | External) -> bool:

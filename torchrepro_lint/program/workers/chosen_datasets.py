@@ -21,10 +21,11 @@ from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.generators import generators
-from torchrepro_lint.program.evaluation.arguments import external_argument
+from torchrepro_lint.program.evaluation.arguments import evaluate_arguments, external_argument
 from torchrepro_lint.program.evaluation.classes import external_bases, has_unknown_base
 from torchrepro_lint.program.evaluation.kinds import is_instance
 from torchrepro_lint.program.evaluation.registries import is_registered
+from torchrepro_lint.program.evaluation.signatures import can_take
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     ClassValue,
@@ -194,22 +195,34 @@ def _draws_of(program: Program, loader: Loader, cls: ClassValue, instances: Valu
         return []
     run = worker_run(program.ev, loader, program.is_test, instances)
     draws = _draws_left(program, run)
-    called = next(filter(_calls_what_it_is_given, run.unresolved), None)
-    if draws or called is None:
+    calls = [event for event in run.unresolved if _calls_what_it_is_given(event)]
+    if draws or not calls:
         return draws
-    calls = Link(called.site, called.note)
     for part in _reachable(program, loader, _parts_of_data_sets(program)):
         program.ev.begin_question()
-        home = Link(Site(part.frame.facts.path, part.node.site), f"what may be called there: {part.name}")
-        events = Walker(program.ev).calling(values_of(*instances_of(program.ev, part)))
-        after = tuple(
-            replace(event, chain=(*called.chain, calls, home, *event.chain))
-            for event in events
-            if not is_for_what_fails(program.ev, event)
-        )
-        if draws := _draws_left(program, WorkerRun(loader, after, False)):
-            return draws
+        objects = values_of(*instances_of(program.ev, part))
+        for called in calls:
+            events = Walker(program.ev).calling(_callable_by(program.ev, objects, called))
+            home = Link(Site(part.frame.facts.path, part.node.site), f"what may be called there: {part.name}")
+            chain = (*called.chain, Link(called.site, called.note), home)
+            after = tuple(
+                replace(event, chain=(*chain, *event.chain))
+                for event in events
+                if not is_for_what_fails(program.ev, event)
+            )
+            if draws := _draws_left(program, WorkerRun(loader, after, False)):
+                return draws
     return []
+
+
+def _callable_by(ev: Evaluator, objects: Values, called: Event) -> Values:
+    """Those of some objects whose `__call__` takes what a call gives: what mixes a batch, `mix(images, labels)`, is no
+    step of a transform, `step(image)`.
+    """
+    if called.call is None or called.frame is None:
+        return objects
+    arguments = evaluate_arguments(ev, called.call.args, called.frame)
+    return frozenset(one for one in objects if any(can_take(ev, v, arguments) for v in ev.attribute(one, "__call__")))
 
 
 def _draws_left(program: Program, run: WorkerRun) -> list[Effect]:
