@@ -95,7 +95,6 @@ MADE_BY_ANY_PROGRAM = {
     "TRL101_numpy_rng_in_workers/bad_loader_named_by_a_configuration",
     "TRL104_worker_init_fn_repeats_every_epoch/good_data_set_of_another_program",
     "TRL104_worker_init_fn_repeats_every_epoch/good_data_sets_that_draw_from_torch_alone",
-    "TRL104_worker_init_fn_repeats_every_epoch/good_step_that_takes_a_batch",
     "TRL104_worker_init_fn_repeats_every_epoch/good_steps_that_draw_from_torch_alone",
     "TRL201_dataloader_without_generator/bad_form_made_by_a_configuration_file",
     "TRL201_dataloader_without_generator/bad_class_named_by_a_configuration",

@@ -130,8 +130,8 @@ class Program:
         return is_of_its_package(self, path) and not is_beside_its_packages(self, path)
 
     def is_draft(self, path: Path) -> bool:
-        """Whether scripts and READMEs name files of the project to run, and not this one, or it is another version of
-        a file beside it that can be read, and none of both is named.
+        """Whether scripts and READMEs name other files of the project to run, or it is another version of a file beside
+        it that can be read, and they do not name this one.
         """
         named = self.once("files run", lambda: files_run(self.commands))
         if path.name in named:

@@ -113,7 +113,7 @@ def is_beside_its_packages(program: Program, path: Path) -> bool:
     of a project (`find_packages()`) passes over such a folder.
     """
     files = program.project.files
-    around = [one for one in path.parents if one != program.root and one.is_relative_to(program.root)]
+    around = folders_between(program.root, path)
     return path.parent / "__init__.py" not in files and any(one / "__init__.py" in files for one in around)
 
 

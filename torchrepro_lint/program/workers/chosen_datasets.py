@@ -201,9 +201,9 @@ def _draws_of(program: Program, loader: Loader, cls: ClassValue, instances: Valu
     for part in _reachable(program, loader, _parts_of_data_sets(program)):
         program.ev.begin_question()
         objects = values_of(*instances_of(program.ev, part))
+        home = Link(Site(part.frame.facts.path, part.node.site), f"what may be called there: {part.name}")
         for called in calls:
             events = Walker(program.ev).calling(_callable_by(program.ev, objects, called))
-            home = Link(Site(part.frame.facts.path, part.node.site), f"what may be called there: {part.name}")
             chain = (*called.chain, Link(called.site, called.note), home)
             after = tuple(
                 replace(event, chain=(*chain, *event.chain))

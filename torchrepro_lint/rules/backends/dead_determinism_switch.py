@@ -135,8 +135,9 @@ class DeadDeterminismSwitch(Rule):
             message = f"`{option}` is parsed and never read, so it seeds nothing"
             trace = [Link(site, "no file of the program reads it")]
             declined = "seed with it where the run begins"
-            matters = draws_something(program, site.path) and not _only_prepares(program, site)
-            matters = matters and not is_never_run(program, site)
+            matters = draws_something(program, site.path) and not (
+                _only_prepares(program, site) or is_never_run(program, site)
+            )
             yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not matters)
 
 
