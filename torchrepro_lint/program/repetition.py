@@ -367,7 +367,7 @@ def _is_cut_short(way: Way) -> bool:
 def _may_seed_unseen(program: Program, running: frozenset[Path]) -> bool:
     """Whether modules, or what they import, call a helper of an unknown library that seeds by its name."""
     files = program.imports.with_imports(running) - program.tests
-    return any(calls_foreign_seeding(program, path) for path in program.imports.ordered(files))
+    return calls_foreign_seeding(program, files)
 
 
 def _is_wish(program: Program, one: Evidence) -> bool:

@@ -144,8 +144,7 @@ def seeding_before(program: Program, call: KnownCall) -> Evidence | None:
 
 def may_seed_numpy_unseen(program: Program, call: KnownCall) -> bool:
     """Whether the program calls a helper of another library that seeds by its name, and perhaps NumPy's generator."""
-    files = program.imports.ordered(program.imports.together(call.facts.path))
-    return any(calls_foreign_seeding(program, path) for path in files)
+    return calls_foreign_seeding(program, program.imports.together(call.facts.path))
 
 
 def _runs_unseen(program: Program, call: KnownCall, own: tuple[Way, ...]) -> bool:

@@ -171,7 +171,7 @@ class EntryRun:
             return True
         if self.finds(program_words("seeds_by_a_call")) and not any(map(_is_by_a_call, self.seedings)):
             return True
-        return any(calls_foreign_seeding(self.program, path) for path in sorted(self.files))
+        return calls_foreign_seeding(self.program, frozenset(self.files))
 
     def _has_seeding_command_line(self) -> bool:
         """Whether a command line of a framework may seed; one that is named and never called here may be anywhere."""

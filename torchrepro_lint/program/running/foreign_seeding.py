@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,9 +20,14 @@ if TYPE_CHECKING:
 __all__ = ["calls_foreign_seeding"]
 
 
-def calls_foreign_seeding(program: Program, path: Path) -> bool:
-    """Whether a file calls something by the name of a seeding helper that is neither the project's own nor known."""
-    return program.ev.remembered(("foreign-seeding", path), lambda: _find(program, path), False)
+def calls_foreign_seeding(program: Program, files: frozenset[Path]) -> bool:
+    """Whether one of the files calls something by the name of a seeding helper that is neither the project's own nor
+    known.
+    """
+    return any(
+        program.ev.remembered(("foreign-seeding", path), partial(_find, program, path), False)
+        for path in program.imports.ordered(files)
+    )
 
 
 @cache

@@ -81,8 +81,7 @@ def may_be_seeded_unseen(program: Program, path: Path) -> bool:
 
 def calls_a_helper_that_seeds(program: Program, path: Path) -> bool:
     """Whether the programs that run a file call a helper of a module that is not known, which seeds by its name."""
-    files = _files_of_programs(program, path)
-    return any(calls_foreign_seeding(program, file) for file in program.imports.ordered(files))
+    return calls_foreign_seeding(program, _files_of_programs(program, path))
 
 
 def _files_of_programs(program: Program, path: Path) -> frozenset[Path]:
@@ -91,9 +90,9 @@ def _files_of_programs(program: Program, path: Path) -> frozenset[Path]:
 
 
 def _is_seeded_unseen_in(program: Program, files: frozenset[Path]) -> bool:
-    return any(
-        program.project.holds(file, _imports_a_framework()) or calls_foreign_seeding(program, file)
-        for file in program.imports.ordered(files)
+    ordered = program.imports.ordered(files)
+    return any(program.project.holds(one, _imports_a_framework()) for one in ordered) or calls_foreign_seeding(
+        program, files
     )
 
 
