@@ -52,6 +52,9 @@ _SPLIT: Final[What] = "random split"
 _RUNS_DIFFER: Final = frozenset(
     {_WORKERS, "TRL203", _LISTING, "TRL208", "TRL213", "TRL214", _SWITCH, "TRL302", "TRL402", _LEFT_OUT}
 )
+#: Of these what counts beside an order that an option moves as well: a generator that the program draws from and never
+#: seeds makes all runs differ, not only those with other options.
+_EACH_RUN_DIFFERS: Final = frozenset({_LEFT_OUT})
 #: What else a program may have beside which a fix is half of a mend, by the code of its rule, and how that is said.
 _BESIDE: Final = {
     NO_GENERATOR: (_RUNS_DIFFER, "two runs with one seed differ as it is"),
@@ -142,8 +145,10 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
             beside = next((at for at, rngs in in_part if at != one.location and not rngs.isdisjoint(seeded)), None)
             if beside is not None:
                 reason = f"another program leaves out the same ({_said_of(beside, root)}), and no safe fix mends it"
-        if reason is None and one.code in _BESIDE and (one.repeats or one.code != NO_GENERATOR):
+        if reason is None and one.code in _BESIDE:
             codes, said = _BESIDE[one.code]
+            if one.code == NO_GENERATOR and not one.repeats:
+                codes = codes & _EACH_RUN_DIFFERS
             stays = next((each for own in checks for each in _left_in_its_program(one, own, codes)), None)
             if stays is not None:
                 reason = f"{said} ({stays.code}, {_said_of(stays.location, root)}), and no safe fix mends that"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from torchrepro_lint import fix_loop
@@ -10,6 +12,7 @@ from torchrepro_lint.engine import check
 from torchrepro_lint.fix_attempts import Attempts
 from torchrepro_lint.fix_loop import fix
 
+FIXTURES = Path(__file__).parent.parent.parent / "fixtures"
 SAFE = """\
 import os
 import random
@@ -530,6 +533,35 @@ def test_an_order_that_repeats_in_a_program_whose_runs_differ(files: dict[str, s
     (found,) = [one for one in check([root], {"profile": "strict"}).findings if one.code == "TRL201"]
     assert found.fix is not None and found.is_fixed_safely is is_safe
     assert is_safe or "two runs with one seed differ as it is (TRL301, utils.py:7)" in (found.fix.unsafe_because or "")
+
+
+MOVED_BY_EVALUATIONS = (FIXTURES / "TRL201_dataloader_without_generator/bad_evaluated_every_few_epochs.py").read_text()
+#: A split that no seed decides, in a program that seeds torch in a module of its own.
+SEEDED_ON_IMPORT = """\
+import random
+
+import torch
+
+torch.manual_seed(46)
+
+
+def in_some_order(rows):
+    random.shuffle(rows)
+    return rows
+"""
+
+
+@pytest.mark.parametrize(("rows", "is_safe"), [("in_some_order(list(range(32)))", False), ("list(range(32))", True)])
+def test_an_order_that_an_option_moves_in_a_program_that_leaves_a_generator_unseeded(
+    rows: str, is_safe: bool, write
+) -> None:
+    text = MOVED_BY_EVALUATIONS.replace("    torch.manual_seed(args.seed)\n", "")
+    text = text.replace("import torch\n", "import torch\nfrom rows import in_some_order\n", 1)
+    text = text.replace("torch.arange(32.0)", f"torch.tensor({rows}).float()")
+    root = write({"pyproject.toml": "", "train.py": text, "rows.py": SEEDED_ON_IMPORT})
+    (found,) = [one for one in check([root]).findings if one.code == "TRL201"]
+    assert found.fix is not None and found.is_fixed_safely is is_safe
+    assert is_safe or "differ as it is (TRL502, rows.py:5)" in (found.fix.unsafe_because or "")
 
 
 @pytest.mark.parametrize(
