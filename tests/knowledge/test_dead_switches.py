@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 
 import pytest
 
-from torchrepro_lint.knowledge.dead_switches import backend_attributes, meant_attribute
+from torchrepro_lint.knowledge.dead_switches import backend_attributes, meant_attribute, unmissed_values
 
 DETERMINISTIC = "torch.backends.cudnn.deterministic"
 BENCHMARK = "torch.backends.cudnn.benchmark"
@@ -74,3 +75,13 @@ def test_the_list_has_every_attribute_of_the_installed_torch() -> None:
     from update_backend_attributes import attributes
 
     assert attributes() <= backend_attributes()
+
+
+def test_what_nobody_misses_is_a_value_of_a_real_switch() -> None:
+    assert set(unmissed_values()) == {DETERMINISTIC, BENCHMARK, "torch.backends.cudnn.enabled"}
+    assert set(unmissed_values()) <= backend_attributes()
+    for switch, values in unmissed_values().items():
+        module, _, name = switch.rpartition(".")
+        assert values, "a row without values says nothing"
+        if importlib.util.find_spec("torch") is not None:
+            assert getattr(importlib.import_module(module), name) in values

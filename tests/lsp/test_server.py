@@ -94,7 +94,7 @@ def test_the_log_says_once_that_a_program_seeds_nothing(write) -> None:
         uri = editor.open(root / "train.py")
         assert await editor.diagnostics(uri, 1) == []
         await editor.until(lambda: bool(editor.log))
-        editor.replace(uri, 2, text + "\nimport torch\n\ntorch.backends.cudnn.benchmarks = True\n")
+        editor.replace(uri, 2, text + "\nimport torch\n\ntorch.backends.cudnn.enable = False\n")
         assert codes(await editor.diagnostics(uri, 2)) == ["TRL305"]
         (line,) = editor.log
         assert "1 program seeds nothing for its run" in line and "train.py" in line

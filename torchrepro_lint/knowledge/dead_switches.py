@@ -1,5 +1,6 @@
 """Statements that look like a switch or a seed and reach none: which attribute of torch a misspelt or misplaced name
-means, and which generators are lost where nothing keeps them (dead_switches.toml).
+means, which values of a switch nobody misses, and which generators are lost where nothing keeps them
+(dead_switches.toml).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from pathlib import Path
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
-__all__ = ["DroppedGenerator", "backend_attributes", "dropped_generators", "meant_attribute"]
+__all__ = ["DroppedGenerator", "backend_attributes", "dropped_generators", "meant_attribute", "unmissed_values"]
 
 _FILE = "dead_switches.toml"
 
@@ -42,6 +43,15 @@ def dropped_generators() -> Mapping[str, DroppedGenerator]:
         one = DroppedGenerator(row["meant"], row["seeds"])
         found.update((canonical(name), one) for text in row["names"] for name in expand_names(text))
     return found
+
+
+@cache
+def unmissed_values() -> Mapping[str, frozenset[bool]]:
+    """Switches by their canonical names, with the values that change nothing but the speed of a run where they never
+    reach torch.
+    """
+    rows = read_rows(_FILE, "unmissed")
+    return {canonical(name): frozenset(row["values"]) for row in rows for name in row["names"]}
 
 
 @cache

@@ -2,7 +2,7 @@
 
 What it does
     Finds code that looks like a seed or a switch and does nothing:
-    - a misspelt attribute (`cudnn.determinstic`, `cudnn.benchmarks`), or one in the wrong place
+    - a misspelt attribute (`cudnn.determinstic`, `cudnn.enable`), or one in the wrong place
       (`torch.backends.cuda.deterministic`);
     - an assignment to a function (`torch.manual_seed = 100`), or a function that is named but not called
       (`torch.manual_seed`);
@@ -59,6 +59,9 @@ Not reported
     - Names that are bound to anything other than torch's modules.
     - Mocks (a callable on the right-hand side) and tests.
     - Attributes whose names are not close to a real one.
+    - A misspelt switch with a value that torch has anyway (`deterministic = False`, `enabled = True`), and a misspelt
+      `benchmark`, which only makes runs faster: reported in the `strict` profile only. One that is to be off counts
+      where the program turns the mode on by its right name.
     - `torch.set_deterministic` in a file that names `use_deterministic_algorithms` as well, for a torch below 1.10, or
       where nothing guards it: it raises an error there.
     - A switch of a process whose children lack the seed as well: TRL502 reports where they are started.
@@ -82,11 +85,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.dead_switch_fix import dead_switch_fix
-from torchrepro_lint.knowledge.dead_switches import dropped_generators
+from torchrepro_lint.knowledge.dead_switches import dropped_generators, unmissed_values
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.program_words import program_words
-from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_never_run, is_run_seed, only_evaluates
@@ -122,6 +126,7 @@ class DeadDeterminismSwitch(Rule):
             site = program.site(dead.statement, dead.frame)
             message = _message(dead)
             seldom: str | bool = _is_seeded_otherwise(program, dead) and "the program seeds the global generator itself"
+            seldom = seldom or (_is_not_missed(program, dead) and "it would change no more than the speed of the run")
             trace = [Link(site, "does nothing")]
             yield self.finding(program, site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
         for lost in self._lost(program):
@@ -139,6 +144,21 @@ class DeadDeterminismSwitch(Rule):
                 _only_prepares(program, site) or is_never_run(program, site)
             )
             yield self.finding(program, site, message, trace, declined=declined, seldom_matters=not matters)
+
+
+def _is_not_missed(program: Program, dead: DeadSwitch) -> bool:
+    """Whether a misspelt switch is given no value but what torch has anyway, or what only makes a run faster: cuDNN's
+    benchmark mode is missed where it is to be off, and the programs of the statement turn it on by its right name.
+    """
+    unmissed = unmissed_values().get(dead.meant, frozenset()) if dead.fault == "misspelt" else frozenset()
+    if not unmissed or dead.value is None:
+        return False
+    values = program.ev.values(dead.value, dead.frame)
+    given = {one.value for one in values if isinstance(one, Constant) and isinstance(one.value, bool)}
+    if len(given) < len(values) or not values:
+        given = {False, True}
+    is_on = any(last_part(dead.meant) == one.effect for one in program.evidence_in_programs_of(dead.frame))
+    return given <= unmissed and not (is_on and False in given)
 
 
 def _is_seeded_otherwise(program: Program, dead: DeadSwitch) -> bool:
