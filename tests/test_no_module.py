@@ -142,6 +142,40 @@ def test_another_version_of_what_can_be_read_is_only_counted(write, others: dict
     assert ("cell.py" in found) is is_told
 
 
+#: A file that cannot be read, what lies beside it, and whether it is reported.
+_RUN = "import torch\nprint(torch.rand(2))\n"
+_SCRIPTS = {"tools/first.py": _RUN, "tools/second.py": _RUN}
+_MERGED = "import torch\n<<<<<<< HEAD\ntorch.manual_seed(0)\n=======\ntorch.manual_seed(1)\n>>>>>>> other\n"
+SCRIPTS = {
+    "one of several": ("other.py", SLIP, _SCRIPTS, False),
+    "the training among several": ("train_net.py", SLIP, _SCRIPTS, True),
+    "one of two": ("other.py", SLIP, {"tools/first.py": _RUN}, True),
+    "others elsewhere": ("other.py", SLIP, {"first.py": _RUN, "second.py": _RUN}, True),
+    "others that cannot be read": ("other.py", SLIP, {**_SCRIPTS, "tools/second.py": OLD}, True),
+    "others that are imported": (
+        "other.py",
+        SLIP,
+        {**_SCRIPTS, "tools/first.py": "import torch\nimport second\nprint(torch.rand(2))\n"},
+        True,
+    ),
+    "imported": ("other.py", SLIP, {**_SCRIPTS, "tools/third.py": "import torch, other\nprint(torch.rand(2))\n"}, True),
+    "run": ("other.py", SLIP, {**_SCRIPTS, "run.sh": "python tools/other.py\n"}, True),
+    "in a merge": ("other.py", _MERGED, _SCRIPTS, True),
+    "in a merge, beside what is run": ("other.py", _MERGED, {**_SCRIPTS, "run.sh": "python tools/first.py\n"}, True),
+}
+
+
+@pytest.mark.parametrize(("name", "text", "others", "is_told"), SCRIPTS.values(), ids=SCRIPTS)
+def test_one_of_several_scripts_is_only_counted(
+    write, name: str, text: str, others: dict[str, str], is_told: bool
+) -> None:
+    root = _root(write, {f"tools/{name}": text, **others})
+    found = {one.location.path.name for one in check([root]).findings if one.code == "TRL900"}
+    assert (name in found) is is_told
+    assert (root / "tools" / name in check([root]).left.unread) is not is_told
+    assert "TRL900" in [one.code for one in check([root / "tools" / name]).findings]
+
+
 #: What lies around a file that no README names, as it names another one, and whether it is reported.
 OFFERED = {
     "a module of the package": ({"lib/data/__init__.py": ""}, True),

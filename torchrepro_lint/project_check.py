@@ -157,7 +157,7 @@ def _unreadable(
     """The finding for a file that cannot be read, by who relies on it: somebody has named it, one of the `files`
     imports it, or it is of a package for others, or does more than to define something, and that with torch, as a whole
     and not by cells, under a name that is not that of a copy (`train.bak.py`), and is no draft: what the project leaves
-    out where it says of others that they are run, and another version of a file beside it.
+    out where it says of others that they are run, another version of a file beside it, and one of several scripts.
     """
     is_named, is_imported = path in analysis.named, program.is_imported(path, files)
     data = bytes_of(analysis, path)

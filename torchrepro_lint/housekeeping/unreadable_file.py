@@ -19,7 +19,11 @@ What it does
     - a script of cells (`# %%`), which an editor runs one by one, and a copy that no file can import (`train.bak.py`);
     - what mentions neither torch nor a library that trains with it;
     - a draft: what no script and no README names, where these name other files of the project, or where another file of
-      its folder that can be read defines the same functions and classes.
+      its folder that can be read defines the same functions and classes;
+    - one of several scripts, where no README and no script names a file: it lies in one folder with two programs or
+      more that can be read, and has no name that programs have (`train.py`).
+
+    A file in which a merge was left unresolved is neither.
 
     Of others the run says at its end how many there are, and the `strict` profile reports them.
 

@@ -25,12 +25,18 @@ from torchrepro_lint.program.locations import ParsedFile, ParsedOf, Places
 from torchrepro_lint.program.looks import Looks
 from torchrepro_lint.program.modules import FactsOf, Project
 from torchrepro_lint.program.ops.operations import Operation, find_operations
-from torchrepro_lint.program.programs.for_others import is_another_version, is_beside_its_packages, is_of_its_package
+from torchrepro_lint.program.programs.for_others import (
+    is_another_version,
+    is_beside_its_packages,
+    is_beside_programs,
+    is_of_its_package,
+)
 from torchrepro_lint.program.running.reach import Link, Walker
 from torchrepro_lint.program.switches.older_torch import is_for_older_torch
 from torchrepro_lint.settings import Settings
 from torchrepro_lint.source.commands import ALL_COMMANDS, commands_below, digest_of, files_run
 from torchrepro_lint.source.contents import Read
+from torchrepro_lint.source.left_over import has_conflict
 from torchrepro_lint.source.line_length import line_length_of
 from torchrepro_lint.source.target import TargetTorch
 from torchrepro_lint.source.text import SourceError, read_bytes
@@ -131,12 +137,16 @@ class Program:
 
     def is_draft(self, path: Path) -> bool:
         """Whether scripts and READMEs name other files of the project to run, or it is another version of a file beside
-        it that can be read, and they do not name this one.
+        it that can be read, or of several scripts in a folder that they say nothing of; and they do not name this one,
+        and no merge was left unresolved in it.
         """
         named = self.once("files run", lambda: files_run(self.commands))
-        if path.name in named:
+        source = self.project.source(path)
+        if path.name in named or (source is not None and has_conflict(source.searched)):
             return False
-        return any(one.name in named for one in self.project.files) or is_another_version(self, path)
+        if any(one.name in named for one in self.project.files) or is_another_version(self, path):
+            return True
+        return is_beside_programs(self, path)
 
     @cached_property
     def commands(self) -> Sequence[bytes]:

@@ -1,5 +1,5 @@
 """What a text that cannot be parsed is to the programs around it: it only defines what others would import, it is of
-another subject than torch, or a script of cells that are run one by one.
+another subject than torch, a script of cells that are run one by one, or left unresolved by a merge.
 """
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["defined_in", "has_no_torch", "is_of_cells", "only_defines"]
+__all__ = ["defined_in", "has_conflict", "has_no_torch", "is_of_cells", "only_defines"]
 
 #: A line without indentation that begins a statement which runs: a call, a loop, a branch; not an assignment.
 _RUNS: Final = re.compile(
@@ -18,6 +18,8 @@ _TORCH: Final = re.compile(rb"torch|ightning|monai|fastai|accelerate|transformer
 _TEXT: Final = re.compile(rb'"""(?:.|\n)*?"""|\'\'\'(?:.|\n)*?\'\'\'')
 #: What begins a cell in a script for editors with cells, such as Spyder's and VS Code's.
 _CELL: Final = re.compile(rb"^#[ \t]?%%", re.MULTILINE)
+#: What `git merge` writes around the two sides of a conflict.
+_CONFLICT: Final = re.compile(rb"^(?:<{7}|>{7})(?: |$)", re.MULTILINE)
 _DEFINES: Final = re.compile(rb"^(?:class|def|async\s+def)\s+(\w+)", re.MULTILINE)
 
 
@@ -44,3 +46,8 @@ def has_no_torch(data: bytes) -> bool:
 def is_of_cells(data: bytes) -> bool:
     """Whether the bytes of a file are a script of cells (`# %%`), which an editor runs one by one."""
     return _CELL.search(data) is not None
+
+
+def has_conflict(data: bytes) -> bool:
+    """Whether the bytes of a file hold the marks of a merge that was left unresolved."""
+    return _CONFLICT.search(data) is not None

@@ -22,6 +22,7 @@ from torchrepro_lint.program.programs.folder_origins import (
 )
 from torchrepro_lint.program.programs.used_copies import is_of_a_used_copy
 from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.project_tests import is_called_as_a_program
 from torchrepro_lint.source.left_over import defined_in
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 from torchrepro_lint.source.root import is_marked, is_shared_folder
@@ -33,6 +34,7 @@ __all__ = [
     "files_of_its_package",
     "is_another_version",
     "is_beside_its_packages",
+    "is_beside_programs",
     "is_copied",
     "is_for_others",
     "is_from_elsewhere",
@@ -266,6 +268,12 @@ def is_another_version(program: Program, path: Path) -> bool:
     defined = frozenset() if source is None else defined_in(source.searched) - {"main"}
     beside = (one for one in program.project.files if one != path and one.parent == path.parent)
     return len(defined) > 1 and any(defined <= _definitions(program, one) for one in beside)
+
+
+def is_beside_programs(program: Program, path: Path) -> bool:
+    """Whether a file without the name of a program (`train.py`) lies in one folder with two programs at the least."""
+    beside = {one for one in _starts(program) if one != path and one.parent == path.parent}
+    return len(beside) > 1 and not is_called_as_a_program(path)
 
 
 def _files_by_name(program: Program) -> dict[str, list[Path]]:
