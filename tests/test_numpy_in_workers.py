@@ -62,6 +62,33 @@ def test_severity_and_message(write, requirements: str, seed: str, severity: Sev
     assert ("`target-torch`" in finding.message) is ("`target-torch`" in words)
 
 
+@pytest.mark.parametrize(
+    ("requirements", "seed", "default", "counted"),
+    [
+        ("", "", [], True),
+        ("", "np.random.default_rng(0)", [], True),
+        ("", "torch.Generator().manual_seed(0)", [], True),
+        ("torch", "", [], True),
+        ("", "random.seed(0)", [_WARNING], False),
+        ("", "np.random.seed(0)", [_ERROR], False),
+        ("", "torch.manual_seed(0)", [], False),
+        ("", "np.random.seed(0)\ntorch.manual_seed(0)", [], False),
+        ("torch<1.9", "", [_ERROR], False),
+        ("torch>=1.7", "", [_WARNING], False),
+        ("torch>=1.9", "", [], True),
+        ("torch>=1.9", "random.seed(0)", [_WARNING], False),
+    ],
+)
+def test_a_program_that_seeds_nothing_is_told_where_its_torch_may_be_old(
+    write, requirements: str, seed: str, default: list[Severity], counted: bool
+) -> None:
+    text = "import random\n" + _PROGRAM.format(seed=seed)
+    root = write({"torchrepro-lint.toml": "", "train.py": text, "requirements.txt": requirements})
+    report = check([root / "train.py"])
+    assert [one.severity for one in report.findings if one.code == "TRL101"] == default
+    assert bool(report.left.programs) is counted
+
+
 _SAFE, _UNSAFE = Applicability.SAFE, Applicability.UNSAFE
 _SEEDED = "torch.manual_seed(0)"
 

@@ -61,8 +61,10 @@ Since
     generator, or if the program seeds nothing at all. If nothing says which torch the project uses (`--show-settings`
     tells), the finding is a warning too, and the setting `target-torch` states the version; it is an error if the
     program seeds NumPy and not torch, since that seed affects the workers of no version. There too the `strict` profile
-    alone has it if torch or the loader's generator is seeded, or if the loader has one worker. If the items seed NumPy
-    with `get_worker_info().id`, every epoch draws the same numbers on any version of torch, which is an error.
+    alone has it if torch or the loader's generator is seeded, if the loader has one worker, or if the program seeds
+    nothing at all: it does not want to repeat, and most likely has a torch that seeds NumPy in the workers. If the
+    items seed NumPy with `get_worker_info().id`, every epoch draws the same numbers on any version of torch, which is
+    an error.
 
 How it is proven
     `verify` on torch 2.13 shows that two runs of the bad program differ, or that `np.random.seed` does not affect the
@@ -201,7 +203,10 @@ class NumpyRngInWorkers(LoaderRule):
         self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool, alone: bool
     ) -> Finding:
         fix, declined = None, None
-        if self.is_told(program, loader.site, about_control=not is_old):
+        seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)
+        # Nobody changes a program that seeds nothing for a torch that it most likely does not have.
+        is_about_control = not is_old or (not program.target.known and seeding is None)
+        if self.is_told(program, loader.site, about_control=is_about_control):
             fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
         if fix is not None and is_in_an_evaluation(program, loader):
             fix = fix.made_unsafe(EVALUATION)
@@ -209,7 +214,6 @@ class NumpyRngInWorkers(LoaderRule):
             fix = safe_for_old_torch_alone(program, fix)
         if fix is not None and not is_old and not controlled and not _seeds_the_loader(fix):
             fix, declined = None, "since torch 1.9, a `worker_init_fn` alone changes nothing: seed torch"
-        seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)
         trace = _trace(draw)
         if seeding is not None:
             trace.append(Link(seeding.site, "seeds NumPy in the main process, which does not affect the workers", 0))
@@ -231,7 +235,7 @@ class NumpyRngInWorkers(LoaderRule):
             severity=severity,
             fix=fix,
             declined=declined,
-            about_control=not is_old,
+            about_control=is_about_control,
             seldom_matters=(is_of_an_evaluation(program, loader) and "it is of an evaluation")
             or (needs_an_option_left_off(program, draw.event) and _LEFT_OFF)
             or (seeding is None and not program.target.known and (controlled or alone) and _UNKNOWN_TORCH),
