@@ -45,6 +45,7 @@ OWN_PAPER = "# Ours\n\n```\n@article{ours2024,\n  title={Ours},\n}\n```\n"
 THEIR_PAPER = "# Theirs\n\n```\n@inproceedings{theirs2020vision,\n  title={Theirs},\n}\n```\n"
 BOTH_PAPERS = OWN_PAPER + THEIR_PAPER
 REQUIREMENTS = "torch==1.7.1\n"
+SETUP = "from setuptools import setup\n\nsetup(name='them', install_requires=['torch==1.7.1'])\n"
 
 
 def _codes(root: Path, files: dict[str, str]) -> tuple[list[str], list[str]]:
@@ -103,14 +104,14 @@ USED = {
         "train.py": OWN,
         "README.md": BOTH_PAPERS,
         "them/README.md": THEIR_PAPER,
-        "them/setup.py": "",
+        "them/setup.py": SETUP,
         "them/train.py": LOADER + TRAIN,
     },
     "the project is of no paper": {
         "train.py": OWN,
         "README.md": "# Many papers\n",
         "them/README.md": THEIR_PAPER,
-        "them/setup.py": "",
+        "them/setup.py": SETUP,
         "them/train.py": LOADER + TRAIN,
     },
     "a folder of data names the paper of its data": {
