@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from itertools import accumulate, islice
 from pathlib import Path
 
@@ -15,6 +15,7 @@ from torchrepro_lint.source.outside import SKIPPED, files_below, is_named_below
 __all__ = [
     "ALL_CONFIGURATIONS",
     "answer_outside",
+    "configurations_below",
     "configurations_digest",
     "names_setting",
     "read_configuration",
@@ -49,6 +50,11 @@ def configurations_digest(root: Path) -> str:
         digest.update(f"{path.relative_to(root)}\0".encode(errors="surrogateescape"))
         digest.update(hashlib.sha256(_read(path)).digest())
     return digest.hexdigest()
+
+
+def configurations_below(root: Path) -> Iterator[Mapping[str, object]]:
+    """The mappings in the YAML files below `root`, in the order of these, as `read_configuration` reads each."""
+    return map(read_configuration, yaml_files(root))
 
 
 def targets_below(root: Path) -> frozenset[str]:

@@ -35,6 +35,7 @@ from torchrepro_lint.program.evaluation.values import (
     Values,
     values_of,
 )
+from torchrepro_lint.program.loaders.configured_workers import with_configured_workers
 from torchrepro_lint.program.loaders.given_later import with_what_is_given_later
 from torchrepro_lint.program.loaders.maker_names import MakerNames, maker_names
 from torchrepro_lint.program.loaders.set_before import with_what_is_set_before
@@ -245,7 +246,8 @@ def _loaders_of(ev: Evaluator, facts: ModuleFacts, classes: Set[str], names: Mak
                 seen.add(frame)
                 for loader in _made_by(ev, call, frame):
                     if _is_given_what_is_made(ev, loader):
-                        yield with_what_is_set_before(ev, with_what_is_given_later(ev, loader))
+                        known = with_what_is_set_before(ev, with_what_is_given_later(ev, loader))
+                        yield with_configured_workers(ev, known)
 
 
 def _is_given_what_is_made(ev: Evaluator, loader: Loader) -> bool:

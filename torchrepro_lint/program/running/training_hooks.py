@@ -20,9 +20,17 @@ from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, targets_below
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["is_called_out_of_sight", "is_made_out_of_sight", "is_named_by_a_configuration", "is_training_hook"]
+__all__ = [
+    "is_called_out_of_sight",
+    "is_made_out_of_sight",
+    "is_meant_by_a_target",
+    "is_named_by_a_configuration",
+    "is_training_hook",
+]
 
 
 def is_training_hook(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> bool:
@@ -80,11 +88,17 @@ def is_called_out_of_sight(ev: Evaluator, facts: ModuleFacts, scope: Scope) -> b
 
 def is_named_by_a_configuration(ev: Evaluator, facts: ModuleFacts, name: str) -> bool:
     """Whether a YAML file of the project says that what has this name at the top of a file is to be made or called."""
-    path = facts.path
-    module = path.parent.name if path.stem == "__init__" else path.stem
     nothing: frozenset[str] = frozenset()
     targets = ev.of_project("named-by-configurations", lambda: _targets(ev), nothing)
-    return any(dotted.split(".")[-2:] in ([module, name], [path.parent.name, name]) for dotted in targets)
+    return any(is_meant_by_a_target(facts.path, name, dotted) for dotted in targets)
+
+
+def is_meant_by_a_target(path: Path, name: str, dotted: str) -> bool:
+    """Whether a dotted name in a configuration, such as `src.data.Images`, is what has a name at the top of a file, by
+    the name of its module or its package.
+    """
+    module = path.parent.name if path.stem == "__init__" else path.stem
+    return dotted.split(".")[-2:] in ([module, name], [path.parent.name, name])
 
 
 def _targets(ev: Evaluator) -> frozenset[str]:
