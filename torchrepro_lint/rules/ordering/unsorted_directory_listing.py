@@ -68,8 +68,9 @@ Not reported
       reported in the `strict` profile only.
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
       (`val_data`), of the folder that is listed (`os.path.join(root, "test")`), or of the files of all programs that
-      make it (`eval.py`); numbers of what a function extracts features from (`extract_features`), which keeps them with
-      the features: reported in the `strict` profile only.
+      make it (`eval.py`). So are those of a data set whose loader only measures something in the function that makes
+      both, and the numbers of what a function extracts features from (`extract_features`), which keeps them with the
+      features. All of these are reported in the `strict` profile only.
     - Further listings of a function that decide the same: the trace of the first names them, its fix sorts all, and
       the `strict` profile reports each.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
@@ -93,7 +94,7 @@ from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.fixes.sort_fix import sort_fix
 from torchrepro_lint.fixes.unsafe_reasons import DRAWN_SPLIT
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.evaluation.values import External, Instance, Site, Values
 from torchrepro_lint.program.intent.options_left_off import runs_where_an_option_is_off
 from torchrepro_lint.program.orders.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
@@ -105,6 +106,7 @@ from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
 from torchrepro_lint.program.seeds.late_seeds import late_seeds
+from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
@@ -214,6 +216,7 @@ def _seldom_matters(program: Program, one: Listing) -> bool:
         or only_evaluates(program, one.site)
         or _is_called_an_evaluation(program, one)
         or _is_of_their_folder(program, one)
+        or _is_only_measured_with(program, one)
     )
 
 
@@ -254,6 +257,22 @@ def _is_of_an_evaluation(program: Program, one: Listing) -> bool:
     while scope is not None and not isinstance(scope.node, tree.ClassDef):
         scope = scope.parent
     return scope is not None and _EVALUATES.search(scope.name) is not None and "Train" not in scope.name
+
+
+def _is_only_measured_with(program: Program, one: Listing) -> bool:
+    """Whether the data set of the samples is made in a function for its own loaders, one at least, and these are of an
+    evaluation: they give the mean and the covariance of activations, which are the same in any order.
+    """
+    made = {link.site for link in one.sink.chain}
+    places = [place for link in one.sink.chain if (place := place_of(program.ev, link.site)) is not None]
+    inside = [one for one in program.loaders if any(one.scope is place.scope for place in places)]
+    own = [loader for loader in inside if _sites_of(loader.value("dataset")) & made]
+    return bool(own) and all(is_of_an_evaluation(program, loader) for loader in own)
+
+
+def _sites_of(values: Values) -> set[Site]:
+    """Where the objects of a project's classes among some values are made."""
+    return {value.site for value in values if isinstance(value, Instance) and value.site is not None}
 
 
 def _is_to_be_fixed(program: Program, one: Listing) -> bool:
