@@ -16,6 +16,6 @@ frameworks.py         frameworks that take care of epochs and checkpoints
 
 What its draws and seeds are for:
 first_weights.py      draws that make a model's first weights
-idle_draws.py         draws on which no result hangs
+idle_draws.py         draws on which no result hangs; parts_not_made.py: for the parts of a module that has none yet
 import_seeds.py       seeds that run as a module is imported; worker_seedings.py: those of workers alone
 """

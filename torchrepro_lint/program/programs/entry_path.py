@@ -18,6 +18,7 @@ from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.loaders.worker_runs import Effect, effects_of
 from torchrepro_lint.program.programs.first_weights import brings_weights
 from torchrepro_lint.program.programs.idle_draws import is_idle
+from torchrepro_lint.program.programs.parts_not_made import is_of_no_part
 from torchrepro_lint.program.programs.worker_seedings import is_for_workers_alone
 from torchrepro_lint.program.running.entry_points import EntryPoint, entry_points
 from torchrepro_lint.program.running.entry_walk import IN_TRAINING, SEEDS_NOTHING, TRAINS, EntryWalker
@@ -133,6 +134,7 @@ class EntryRun:
             and rng in step.rngs
             and not is_idle(self.program.ev, step.event)
             and not brings_weights(step.event)
+            and not is_of_no_part(self.program.ev, step.event, self.files)
             for effect in effects_of(step.event)
             if effect.effect.rng == rng and (_is_draw(effect, "call") or _is_draw(effect, "fit"))
         ]

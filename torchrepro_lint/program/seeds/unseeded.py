@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,8 +15,10 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.loaders.worker_runs import Effect
 from torchrepro_lint.program.programs.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs, entry_runs
+from torchrepro_lint.program.programs.first_weights import draws_weights
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.first_draws import first_draw
+from torchrepro_lint.program.seeds.kept_draws import kept_draw
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run
 from torchrepro_lint.program.word_index import any_word
 
@@ -43,12 +45,13 @@ class UnseededProgram:
 @dataclass(frozen=True, slots=True)
 class UnseededProcesses:
     """The place where a program that seeds, by `seed` among others, starts processes that do not, and what these draw
-    first from each generator, with its chain.
+    first from each generator, with its chain. `only_weights`: they draw nothing but the first weights of models.
     """
 
     site: Site
     seed: Evidence
     draws: tuple[tuple[str, Effect, tuple[Link, ...]], ...]
+    only_weights: bool = False
 
 
 def unseeded_programs(program: Program) -> Iterator[UnseededProgram]:
@@ -85,12 +88,18 @@ def unseeded_processes(program: Program) -> Iterator[UnseededProcesses]:
 
 def _with_unseeded_processes(run: EntryRun, seeds: Sequence[Evidence]) -> Iterator[UnseededProcesses]:
     for start in run.unseeded_processes:
-        draws = {
-            rng: (draw, draw.event.chain)
-            for rng in MAIN_RNGS
-            for draw in run.draws(rng)[::-1]
-            if any(link.site == start.site for link in draw.event.chain)
-        }
+        draws: dict[str, tuple[Effect, tuple[Link, ...]]] = {}
+        only_weights = True
+        for rng in MAIN_RNGS:
+            for draw in run.draws(rng):
+                if not any(link.site == start.site for link in draw.event.chain):
+                    continue
+                kept = draw.event if rng != "torch" else kept_draw(run, draw.event)
+                if kept is not None:
+                    draws.setdefault(rng, (replace(draw, event=kept), kept.chain))
+                    only_weights = only_weights and draws_weights(kept)
         if draws and run.trains and not run.incomplete:
             found = tuple((rng, *draws[rng]) for rng in MAIN_RNGS if rng in draws)
-            yield UnseededProcesses(start.site, min(seeds, key=lambda one: one.seeds.isdisjoint(draws)), found)
+            yield UnseededProcesses(
+                start.site, min(seeds, key=lambda one: one.seeds.isdisjoint(draws)), found, only_weights
+            )

@@ -84,6 +84,7 @@ Not reported
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
     - Draws that no result depends on, such as a port, the name of a run, first weights that trained ones replace, or
       which results a loop prints or a function shows (`visualize`, `plot_samples`, any of `plotting.py`).
+    - Draws for each part of a module (`for part in self.modules()`) before its constructor assigns the first one.
     - Random actions that show what an environment is like, what is replaced before anything reads it, and a draw that a
       line of a script or a cell has alone.
     - Programs of frameworks that seed through their configuration, or that call a seeding helper which cannot be
@@ -203,7 +204,9 @@ class PartiallySeeded(Rule):
         for one in unseeded_processes(program):
             drawn = " and ".join(f"{_WORDS[rng]} (`{draw.event.name}`)" for rng, draw, _ in one.draws)
             message = f"`{one.seed.name}` seeds this process, not those that start here, which draw from {drawn}"
-            yield self.finding(program, one.site, message, _trace_of_processes(one), declined=_OWN_SEED)
+            seldom = one.only_weights and only_evaluates(program, one.site) and "the program only evaluates"
+            trace = _trace_of_processes(one)
+            yield self.finding(program, one.site, message, trace, declined=_OWN_SEED, seldom_matters=seldom)
 
 
 def _overwritten(program: Program, missing: Sequence[str]) -> str | None:
