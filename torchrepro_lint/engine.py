@@ -224,7 +224,7 @@ def _report(
         for each in checks:
             for finding in each.told:
                 (left if is_left_to_strict(finding, each.project.settings) else findings).append(finding)
-    found = sorted(without_safe_halves(merged(_each_once(findings))), key=lambda one: one.sort_key)
+    found = sorted(without_safe_halves(merged(_each_once(findings)), left), key=lambda one: one.sort_key)
     told, untold = _told(found, projects)
     report = Report(
         told,

@@ -16,12 +16,16 @@ BESIDE_ONE_THAT_IS_LEFT: Final = "the file has another finding of this rule that
 #: loaders, samplers, splits, listings, seeds and switches that nothing reads. Another switch may be right in one place
 #: alone.
 _OF_ONE_KIND: Final = ("TRL1", "TRL2", "TRL305", "TRL502")
+#: The rules of which also what only the strict profile reports counts: one wrong import stands behind all findings.
+_OF_ONE_IMPORT: Final = ("TRL305",)
 
 
-def without_safe_halves(findings: Sequence[Finding]) -> list[Finding]:
-    """The findings, where a fix is unsafe beside another finding of its rule in the file that no safe fix mends."""
+def without_safe_halves(findings: Sequence[Finding], aside: Iterable[Finding] = ()) -> list[Finding]:
+    """The findings, where a fix is unsafe beside another finding of its rule in the file that no safe fix mends. Those
+    that only the strict profile reports, put `aside`, count for rules of which one import stands behind all findings.
+    """
     mended: list[Finding] = []
-    left: list[Finding] = []
+    left = [one for one in aside if one.code in _OF_ONE_IMPORT]
     for one in findings:
         (mended if one.is_fixed_safely else left).append(one)
     halves = {id(one) for one in beside_what_is_left(mended, left)}
@@ -38,7 +42,7 @@ def beside_what_is_left(mended: Iterable[Finding], left: Iterable[Finding]) -> l
     told, every = set[tuple[str, Path]](), set[tuple[str, Path]]()
     for one in left:
         every.add((one.code, one.location.path))
-        if not one.is_for_strict_alone:
+        if not one.is_for_strict_alone or one.code in _OF_ONE_IMPORT:
             told.add((one.code, one.location.path))
     # What only the strict profile reports keeps it from no fix that the default profile makes.
     return [

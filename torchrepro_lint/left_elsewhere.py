@@ -134,6 +134,10 @@ def _beside_others(findings: Sequence[Finding], checks: Sequence[Checks], root: 
     found = []
     for one in (one for one in findings if one.is_fixed_safely):
         reason = _why_unsafe(one, left[not one.is_for_strict_alone], drawn.get(one.location), of_one_kind, root)
+        if reason is None and one.code == NO_GENERATOR:
+            beside = next((each for own in checks for each in _beside_in_its_file(one, own)), None)
+            if beside is not None:
+                reason = f"another shuffling loader of the file ({_said_of(beside, root)}) keeps torch's global RNG"
         other = next((each for each in listed if each != one.location), None) if one.code == _LISTING else None
         if reason is None and other is not None:
             reason = f"no safe fix sorts another listing ({_said_of(other, root)})"
@@ -164,6 +168,18 @@ def _left_in_its_program(finding: Finding, checks: Checks, codes: Set[str]) -> I
         if one.code in codes and not one.is_for_strict_alone and not one.is_fixed_safely:
             if checks.are_together(path, one.location.path):
                 yield one
+
+
+def _beside_in_its_file(finding: Finding, checks: Checks) -> Iterator[Location]:
+    """The other training loaders in the file of a fixed one that keep the global generator, since nothing shows that an
+    option moves their order: who reads the fix sees them a few lines further on.
+    """
+    for one in checks.told:
+        if one.code == NO_GENERATOR and one.repeats and one.left_to_strict is None:
+            is_left_out = not finding.is_for_strict_alone and checks.is_left_to_strict(one)
+            is_mended = one.is_fixed_safely and not is_left_out
+            if one.location.path == finding.location.path and one.location != finding.location and not is_mended:
+                yield one.location
 
 
 def _in_part(checks: Checks) -> Iterator[tuple[Location, frozenset[str]]]:
@@ -299,7 +315,7 @@ def _left(checks: Checks, *, by_default: bool) -> list[Drawn]:
     }
     mended -= {one.location for one in told if one.code in OF_WORKERS and not one.is_fixed_safely}
     silenced = {one.location for one in merged(checks.found) if one.code in OF_ORDERS} - {one.location for one in told}
-    # An order that repeats, whatever is chosen for a run, may stay as it is.
+    # An order that repeats, whatever is chosen for a run, may stay as it is; but see `_beside_in_its_file`.
     mended |= {one.location for one in told if one.repeats and (by_default or checks.is_left_to_strict(one))}
     left = [one for one in checks.drawn if one.location not in mended and one.location not in silenced]
     known = mended | {one.location for one in checks.drawn}

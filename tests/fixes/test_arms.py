@@ -11,7 +11,9 @@ import pytest
 from fakes import FakeProgram, WordRule, toolkit
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.engine import check
 from torchrepro_lint.fix_loop import fix
+from torchrepro_lint.halves import BESIDE_ONE_THAT_IS_LEFT
 
 REASON = "what the other arm of the `if` makes cannot be fixed, and half of the runs would stay as they are"
 
@@ -79,9 +81,12 @@ else:
 print(torch.rand(1))
 """
     root = write({"train.py": program})
-    result = fix([root], {"unsafe_fixes": True})
+    result = fix([root], {"unsafe_fixes": True, "profile": "strict"})
     assert not result.changes
     assert {one.reason for one in result.rejected} == {REASON}
+    (found,) = check([root]).findings
+    assert not found.is_fixed_safely and found.fix is not None
+    assert found.fix.unsafe_because == BESIDE_ONE_THAT_IS_LEFT
 
 
 def test_a_generator_that_is_made_in_a_loop_in_the_other_arm(tmp_path: Path) -> None:

@@ -565,6 +565,29 @@ def test_an_order_that_an_option_moves_in_a_program_that_leaves_a_generator_unse
 
 
 @pytest.mark.parametrize(
+    ("beside", "is_safe"),
+    [
+        ("labeled = DataLoader(data, batch_size=8, shuffle=True)", False),
+        ("labeled = DataLoader(data, batch_size=8)", True),
+    ],
+)
+def test_another_training_loader_of_the_file_of_which_nothing_shows_that_an_option_moves_it(
+    beside: str, is_safe: bool, write
+) -> None:
+    text = MOVED_BY_EVALUATIONS.replace(
+        "    held_out = ", f"    {beside}\n    labeled = cycle(labeled)\n    held_out = "
+    )
+    text = text.replace("def run(", "def cycle(loader):\n    while True:\n        yield from loader\n\n\ndef run(")
+    text = text.replace(
+        "        seen += train(", "        model(next(labeled)[0]).mean().backward()\n        seen += train("
+    )
+    root = write({"pyproject.toml": "", "train.py": text})
+    (found,) = [one for one in check([root]).findings if one.code == "TRL201"]
+    assert found.fix is not None and found.is_fixed_safely is is_safe
+    assert is_safe or "another shuffling loader of the file (train.py:" in (found.fix.unsafe_because or "")
+
+
+@pytest.mark.parametrize(
     ("others", "is_safe"),
     [
         ({"first/common.py": "def build(): ...\n"}, True),
