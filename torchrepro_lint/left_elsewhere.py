@@ -58,7 +58,7 @@ _EACH_RUN_DIFFERS: Final = frozenset({_LEFT_OUT})
 #: What else a program may have beside which a fix is half of a mend, by the code of its rule, and how that is said.
 _BESIDE: Final = {
     NO_GENERATOR: (_RUNS_DIFFER, "two runs with one seed differ as it is"),
-    _LEFT_OUT: (frozenset({"TRL504"}), "something is drawn before the seed"),
+    _LEFT_OUT: (frozenset({"TRL503", "TRL504"}), "two runs differ as it is"),
 }
 #: Which share of their words two loaders have in common, at least, where the one that was put aside counts as well.
 MIN_COMMON: Final = 0.6

@@ -130,17 +130,18 @@ class {name}Images:
 
 """
 DRAWS, COUNTS = "self.shown = random.choice(self.paths)", "self.number = len(self.paths)"
-IN_ONE_FILE = {
-    "a copy needs no fix": (LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="All", last=COUNTS), 0),
-    "both need one": (LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="Other", last=DRAWS), 2),
-    "the same words elsewhere": (
-        LISTED.format(name="Some", last=DRAWS)
-        + """\
+HDF = "[os.path.join(folder, 'frames', name) for name in os.listdir(os.path.join(folder, 'frames'))]"
+OTHERWISE = """\
 class Number:
     def __init__(self, folder):
         self.names = os.listdir(folder)
         print(len(self.names))
-""",
+"""
+IN_ONE_FILE = {
+    "a copy needs no fix": (LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="All", last=COUNTS), 0),
+    "both need one": (LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="Other", last=DRAWS), 2),
+    "the same words elsewhere": (
+        LISTED.format(name="Some", last=DRAWS) + OTHERWISE,
         1,
     ),
     "the other part of the data": (
@@ -152,6 +153,16 @@ class Number:
         LISTED.format(name="Train", last=DRAWS).replace("names", "train_names")
         + LISTED.format(name="Test", last=DRAWS).replace("names", "test_names"),
         2,
+    ),
+    "a long listing in the same words elsewhere": (
+        LISTED.format(name="Some", last=DRAWS).replace("os.listdir(folder)", HDF)
+        + OTHERWISE.replace("os.listdir(folder)", HDF),
+        0,
+    ),
+    "a long listing in other words": (
+        LISTED.format(name="Some", last=DRAWS).replace("os.listdir(folder)", HDF)
+        + OTHERWISE.replace("os.listdir(folder)", HDF.replace("frames", "masks")),
+        1,
     ),
     "in a comment": (
         LISTED.format(name="Some", last=DRAWS) + LISTED.format(name="All", last=COUNTS).replace("\n", "\n# "),

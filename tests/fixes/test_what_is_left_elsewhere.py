@@ -564,6 +564,32 @@ def test_an_order_that_an_option_moves_in_a_program_that_leaves_a_generator_unse
     assert is_safe or "differ as it is (TRL502, rows.py:5)" in (found.fix.unsafe_because or "")
 
 
+#: A program that seeds a part, and takes the numbers of its rows from a generator of the system or of its seed.
+ROWS = """\
+import random
+
+import numpy as np
+import torch
+
+random.seed(3)
+rows = np.random.default_rng({seed}).permutation(64)
+model = torch.nn.Linear(1, 1)
+optimizer = torch.optim.SGD(model.parameters(), 0.1)
+for row in rows:
+    optimizer.zero_grad()
+    model(torch.tensor([[float(row) + random.random()]])).sum().backward()
+    optimizer.step()
+"""
+
+
+@pytest.mark.parametrize(("seed", "is_safe"), [("", False), ("3", True)])
+def test_a_seed_that_is_left_out_where_another_differs_in_every_run(seed: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": ROWS.format(seed=seed)})
+    (found,) = [one for one in check([root]).findings if one.code == "TRL502"]
+    assert found.fix is not None and found.is_fixed_safely is is_safe
+    assert is_safe or "two runs differ as it is (TRL503, train.py:7)" in (found.fix.unsafe_because or "")
+
+
 @pytest.mark.parametrize(
     ("beside", "is_safe"),
     [

@@ -32,6 +32,23 @@ def test_guards_and_scripts_start_programs(tmp_path: Path) -> None:
     assert _entries(tmp_path, {"a.py": GUARDED, "b.py": "import torch\nprint(torch.rand(1))\n"}) == ["a.py", "b.py"]
 
 
+@pytest.mark.parametrize(
+    ("name", "first", "is_program"),
+    [
+        ("results_call.py", "np.random.seed(3)", True),
+        ("results_call.py", "for i in range(3):\n        set_seed(i)", True),
+        ("results_call.py", "print(np.seed_value)", False),
+        ("train_call.py", "", True),  # by its name
+    ],
+)
+def test_a_script_that_seeds_and_imports_what_draws(tmp_path: Path, name: str, first: str, is_program: bool) -> None:
+    files = {
+        "model.py": "import torch\n\ndef predicted():\n    return torch.rand(1)\n",
+        name: f"    import numpy as np\n    from model import predicted\n\n    {first}\n    print(predicted())\n",
+    }
+    assert _entries(tmp_path, files) == [name] * is_program
+
+
 COMMAND_LINE = """\
     {imported}
     import torch

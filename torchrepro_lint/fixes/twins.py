@@ -48,6 +48,8 @@ LINES_AROUND = 3
 MIN_ALIKE = 0.6
 #: From how many words on such lines show it.
 MIN_WORDS = 6
+#: From how many words on a listing is a copy of one in the same words, wherever that is in the file.
+MIN_WORDS_LISTED = 8
 _DEF = re.compile(r"\s*(?:async\s+)?def\s")
 _SEEDS = re.compile(r"seed|cudnn|deterministic", re.IGNORECASE)
 _SEED = re.compile(r"\bmanual_seed\((.*)\)\s*$", re.MULTILINE)
@@ -195,12 +197,15 @@ class _Pages:
         if one.code == _LEFT_OUT:
             written = self._without_seeds
         head, wanted = (self.statement(path, first, end, written) for end in (first, last))
+        # Two listings in the same words list the same kind of files, whatever stands around them.
+        words = _WORD.findall(" ".join(self.lines(path)[first - 1 : last]))
+        is_listed_here = one.code == _LISTING and other == path and len(words) >= MIN_WORDS_LISTED
         if (other, written) not in self._heads:
             self._heads[other, written] = _by_head(written(other), known.get(other, frozenset()))
         beside = ((row, row + last - first) for row in self._heads[other, written].get(head, ()))
         return any(
             self.statement(other, *rows, written) == wanted
-            and self._are_alike((path, first, last), (other, *rows), written)
+            and (is_listed_here or self._are_alike((path, first, last), (other, *rows), written))
             and not (one.code == _LEFT_OUT and self._has_what_is_inserted(one, other, rows))
             and not (one.code == _LEFT_OUT and other == path and self._seed_otherwise(path, (first, last), rows))
             for rows in beside

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 __all__ = ["EntryPoint", "entry_points"]
 
 _TORCH = re.compile(rb"\btorch\b|lightning|transformers|accelerate")
+#: A statement that seeds something.
+_SEEDS = re.compile(rb"^[ \t]*(?:\w+\.)*\w*seed\w*\(", re.MULTILINE)
 _GUARD = re.compile(rb"__name__\s*==\s*['\"]__main__['\"]|['\"]__main__['\"]\s*==\s*__name__")
 _CONSOLE = re.compile(r"['\"]?[\w.-]+['\"]?\s*=\s*['\"]?([A-Za-z_][\w.]*):([A-Za-z_]\w*)")
 _NO_PROGRAM = re.compile(
@@ -74,10 +76,11 @@ def _entry_points(program: Program) -> Iterator[EntryPoint]:
 
 
 def _uses_torch(program: Program, path: Path) -> bool:
-    """Whether a file names torch, or is called as programs are and imports a module that does."""
+    """Whether a file names torch, or imports a module that does, and seeds something or is called as programs are."""
     if program.project.holds(path, _TORCH):
         return True
-    return is_called_as_a_program(path) and program.imports.any_below(path, _TORCH)
+    is_program = is_called_as_a_program(path) or program.project.holds(path, _SEEDS)
+    return is_program and program.imports.any_below(path, _TORCH)
 
 
 def _start(facts: ModuleFacts) -> int | None:
