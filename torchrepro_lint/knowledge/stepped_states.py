@@ -24,7 +24,6 @@ class SteppedState:
     steps: frozenset[str]
     key: re.Pattern[str]
     state: re.Pattern[bytes]
-    seldom: bool
 
 
 @cache
@@ -35,5 +34,5 @@ def stepped_states() -> tuple[SteppedState, ...]:
         made = frozenset(canonical(name) for text in row["made"] for name in expand_names(text))
         steps = frozenset(canonical(f"{name}.{method}") for name in made for method in row["steps"])
         key, state = re.compile(row["key"], re.IGNORECASE), re.compile(row["state"].encode(), re.IGNORECASE)
-        found.append(SteppedState(row["kind"], row["called"], made, steps, key, state, row.get("seldom", False)))
+        found.append(SteppedState(row["kind"], row["called"], made, steps, key, state))
     return tuple(found)

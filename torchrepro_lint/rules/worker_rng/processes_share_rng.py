@@ -5,7 +5,8 @@ What it does
     which nothing seeds there. They are started by `multiprocessing.Pool`, `ProcessPoolExecutor`, Pebble's pool,
     `process_map`, `Process` in a loop or a class of the project that derives from it, `map` and `filter` of Hugging
     Face's datasets with `num_proc`, `ParallelMapper` of torchdata with `method="process"`, or by Ray: `tune.run`,
-    `tune.Tuner` and `TorchTrainer` with a function or a `Trainable` of the project.
+    `tune.Tuner` and `TorchTrainer` with a function or a `Trainable` of the project. Only in the `strict` profile: on
+    public repositories, three of eight findings were worth a change, though all were true.
 
 Why is this bad?
     A process that is forked, as on Linux before Python 3.14, begins with a copy of its parent's state of NumPy and
@@ -67,13 +68,7 @@ Not reported
     - Draws that decide no result: the length of a pause, the name of a file; and the first weights of a network, which
       are mostly replaced by others, except in what Ray runs, where models are trained. Dropout of a model that is in
       evaluation mode, or of a part that such a model was made from.
-    - The first values of a tensor that is fitted (`torch.rand(n, requires_grad=True)`), as first weights are: reported
-      in the `strict` profile only.
-    - What Ray runs, outside of its local mode; where a file of the program names `"spawn"` or `"forkserver"`; where the
-      project asks for NumPy 2.0 or newer and seeds it nowhere; and for `random`: programs that do not show that they
-      want to repeat. These are reported in the `strict` profile only.
-    - Further places of a file that start processes for the same draw: the trace of the first names them, and the
-      `strict` profile reports each.
+    - The first values of a tensor that is fitted (`torch.rand(n, requires_grad=True)`), as first weights are.
     - The workers of a `DataLoader` (TRL101), and `torch.multiprocessing.spawn` (TRL502).
 
 Known limits
@@ -89,7 +84,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.program.evaluation.values import Constant
@@ -97,7 +92,6 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.seeds.process_draws import ProcessDraw, process_draws
 from torchrepro_lint.rules.base import Rule
-from torchrepro_lint.rules.one_cause import first_for_all
 
 _WORDS = {"numpy": "NumPy's global RNG", "torch": "torch's RNG", "python": "`random`"}
 
@@ -106,30 +100,21 @@ class ProcessesShareRng(Rule):
     code = "TRL112"
     name = "processes-share-rng"
     summary = "processes that the program starts draw from a global RNG which nothing seeds there"
+    profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
-        yield from first_for_all(self._each(program))
-
-    def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
-        """The findings, each with its cause: the draw, for processes that a file starts in several places."""
         for one in process_draws(program):
-            if not program.is_told(one.call.facts.path):
+            if not program.is_told(one.call.facts.path) or _begins_a_fit(one):
                 continue
             draw = one.draw.event
             trace = [*draw.chain, Link(draw.site, f"draws from {_WORDS[one.rng]}: {draw.name}")]
-            severity = Severity.ERROR if one.is_copied and one.is_used_before else Severity.WARNING
-            cause = (one.call.facts.path, draw.site, one.rng, severity)
-            yield (
-                cause,
-                self.finding(
-                    program,
-                    one.call.site,
-                    _message(one),
-                    trace,
-                    severity=severity,
-                    about_control=not one.is_copied,
-                    seldom_matters=_begins_a_fit(one),
-                ),
+            yield self.finding(
+                program,
+                one.call.site,
+                _message(one),
+                trace,
+                severity=Severity.ERROR if one.is_copied and one.is_used_before else Severity.WARNING,
+                about_control=not one.is_copied,
             )
 
 
