@@ -38,6 +38,8 @@ _LOADS_OPTIMIZER: Final = re.compile(
     rb"^[^#\n]*(?:(?:optim\w*|\bopt)(?:\[[^]]*\])?\.load_state_dict\(|\.load_state_dict\([^)\n]*[\"']opt)",
     re.IGNORECASE | re.MULTILINE,
 )
+#: What is in one of these may not run, or may fail without harm.
+_MAY_NOT_RUN: Final = (tree.If, tree.Conditional, tree.For, tree.While, tree.Match, tree.Try, tree.Boolean, tree.Delete)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,23 +58,27 @@ def checkpoints_without_rng(program: Program) -> Iterator[Resumed]:
     return resumed_checkpoints(program, _RNG, _RNG_STATE)
 
 
-def resumed_checkpoints(program: Program, key: re.Pattern[str], state: re.Pattern[bytes]) -> Iterator[Resumed]:
-    """The checkpoints with an optimizer that are saved and resumed, without a key that `key` finds, in programs whose
-    texts have nothing that `state` finds.
+def resumed_checkpoints(
+    program: Program, key: re.Pattern[str], state: re.Pattern[bytes], made: frozenset[str] = frozenset()
+) -> Iterator[Resumed]:
+    """The checkpoints with an optimizer that are saved and resumed, without a key that `key` finds and the state of
+    what one of the calls `made` makes, in programs whose texts have nothing that `state` finds. What is loaded may be
+    what is saved: all keys that the resuming surely reads are in it.
     """
+    states = frozenset(f"{name}.state_dict" for name in made)
     seen: set[Hashable] = set()
     for group in asked_calls(program, known_calls("saves_checkpoint")):
-        save = next((call for call in group if _is_for_resuming(call, key)), None)
-        if save is None or program.is_test(save.facts.path) or (made := _made(save)) in seen:
+        save = next((call for call in group if _for_resuming(call, key, states) is not None), None)
+        if save is None or program.is_test(save.facts.path) or (shown := _made(save)) in seen:
             continue
-        seen.add(made)
+        seen.add(shown)
         related = sorted(program.imports.together(save.facts.path))
         if any(program.project.holds(path, state) for path in related) or uses_a_framework(program, related):
             continue
         if not any(program.project.holds(path, _LOADS_OPTIMIZER) for path in related):
             continue
         load = program.once(("resuming", tuple(related)), partial(_resuming, program, related))
-        if load is not None:
+        if load is not None and not _reads_others(program, load, _for_resuming(save, key, states)):
             yield Resumed(save, load)
 
 
@@ -86,17 +92,46 @@ def _made(save: KnownCall) -> Hashable:
     return id(save.call)
 
 
-def _is_for_resuming(save: KnownCall, left_out: re.Pattern[str]) -> bool:
-    """Whether an optimizer and a count of epochs or steps are saved, and nothing under a key that `left_out` finds."""
+def _for_resuming(save: KnownCall, left_out: re.Pattern[str], states: frozenset[str]) -> DictValue | None:
+    """What is saved with an optimizer and a count of epochs or steps, and with nothing under a key that `left_out`
+    finds or that is one of the `states`.
+    """
     _, values = argument(save.arguments, "obj", 0)
     for value in values:
         if isinstance(value, DictValue):
             keys = [key for key, _, _ in value.entries if isinstance(key, str)]
-            if any(map(left_out.search, keys)):
-                return False
+            held = {one.name for _, values, _ in value.entries for one in values if isinstance(one, ExternalObject)}
+            if any(map(left_out.search, keys)) or not held.isdisjoint(states):
+                return None
             if any(map(_PROGRESS.search, keys)) and any(_is_optimizer(key, held) for key, held, _ in value.entries):
-                return True
-    return False
+                return value
+    return None
+
+
+def _reads_others(program: Program, load: KnownCall, saved: DictValue | None) -> bool:
+    """Whether a key is surely read of what is loaded, by the name that it gets there, that is not in what is saved: the
+    run would end with a KeyError.
+    """
+    if saved is None or saved.open:
+        return False
+    parents = parents_of(program.ev, load.facts)
+    target = parents.target_of(load.call)
+    if not isinstance(target, tree.Name):
+        return False
+    function = parents.function(load.call)
+    uses = [use for use in parents.names_in(target.id, function) if use is not target]
+    items = [item for use in uses if isinstance(item := parents.of(use), tree.Subscript) and item.value is use]
+    given = {item.index.value for item in items if isinstance(item.index, tree.Const) and parents.is_bound(item)}
+    known = {*given, *(key for key, _, _ in saved.entries)}
+    around = set(map(id, parents.around(load.call)))
+    return len(uses) == len([use for use in parents.reads_in(target.id, function) if use is not target]) and any(
+        isinstance(item.index, tree.Const)
+        and isinstance(item.index.value, str)
+        and item.index.value not in known
+        and parents.function(item) is function
+        and all(id(above) in around for above in parents.around(item) if isinstance(above, _MAY_NOT_RUN))
+        for item in items
+    )
 
 
 def _is_optimizer(key: object, values: Values) -> bool:

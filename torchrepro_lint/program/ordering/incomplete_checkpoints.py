@@ -45,7 +45,7 @@ def incomplete_checkpoints(program: Program) -> Iterator[Incomplete]:
     """All of them, in the order of files and text."""
     found: dict[Site, Incomplete] = {}
     for kind in stepped_states():
-        for one in resumed_checkpoints(program, kind.key, kind.state):
+        for one in resumed_checkpoints(program, kind.key, kind.state, kind.made):
             moved = _moved_by(program, one, kind)
             if moved is not None and _meet(program, one.save, one.load):
                 before = found.get(one.save.site)

@@ -79,6 +79,7 @@ Not reported
     - Programs that save or load such a state anywhere; Lightning, Hugging Face's Trainer, accelerate and other
       frameworks that save it.
     - A gradient scaler that is turned off.
+    - Checkpoints of which the resuming reads a key that is not in them: they are not what it loads.
     - Checkpoints that are only loaded in another arm of an `if` than the one that saves them, as for a test.
 
 Known limits
