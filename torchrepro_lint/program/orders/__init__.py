@@ -8,7 +8,7 @@ set_order.py             sets
 element_kinds.py         what is in one; element_annotations.py and element_names.py: by what is written
 element_bindings.py      by how a name is bound, and what is put into it; element_nesting.py: collections in another
 element_removals.py      the same, by what is taken out of it
-element_values.py        the same, where its value is known
+element_values.py        the same, where its value is known; element_uses.py: where a tensor is made of it
 
 Where it goes:
 order_flow.py            the walk along the uses; order_carriers.py: what is followed, and how it ends

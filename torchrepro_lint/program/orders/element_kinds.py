@@ -111,7 +111,7 @@ class Reader:
             case tree.Name(id=name):
                 if name in self._open:
                     return None
-                known = self._elements_of_name(name, depth, node) or self._by_loops(name)
+                known = self.elements_of_name(name, depth, node) or self._by_loops(name)
                 return known or self._of_callers(node) or by_name(node)
             case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == self.method.self_name:
                 known = self._elements_of_attribute(f"self.{attr}", depth)
@@ -264,7 +264,7 @@ class Reader:
             kinds.add(annotated_elements(function.node.returns))
         return kinds.pop() if len(kinds) == 1 else None
 
-    def _elements_of_name(self, name: str, depth: int, use: tree.Name | None = None) -> ElementKind | None:
+    def elements_of_name(self, name: str, depth: int, use: tree.Name | None = None) -> ElementKind | None:
         if name in self._open or depth <= 0:  # a function may hand what it is given to itself
             return None
         self._open.add(name)
@@ -274,7 +274,7 @@ class Reader:
 
     def _elements_of_attribute(self, name: str, depth: int) -> ElementKind | None:
         """The elements of `self.attr`, by what the methods of the class that stands here assign and append."""
-        found = (one for reader in self.methods() if (one := reader._elements_of_name(name, depth)) is not None)
+        found = (one for reader in self.methods() if (one := reader.elements_of_name(name, depth)) is not None)
         return joined(found)
 
     def methods(self) -> list[Reader]:
@@ -343,7 +343,7 @@ class Reader:
 
     def _given(self, made: tree.Expr | None, frame: Frame, depth: int) -> ElementKind | None:
         if isinstance(made, tree.Name):
-            return Reader(self.program, frame.facts, frame.scope)._elements_of_name(made.id, depth - 1)
+            return Reader(self.program, frame.facts, frame.scope).elements_of_name(made.id, depth - 1)
         if not isinstance(made, (tree.Call, tree.Subscript, tree.Display)):
             return None
         if isinstance(made, tree.Subscript) and not isinstance(made.value, tree.Call):

@@ -14,6 +14,7 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.orders.element_kinds import ElementKind, kind_of_elements
 from torchrepro_lint.program.orders.element_removals import does_without_a_number
+from torchrepro_lint.program.orders.element_uses import shows_numbers
 from torchrepro_lint.program.orders.order_backward import sinks_of
 from torchrepro_lint.program.orders.order_carriers import Sink
 from torchrepro_lint.program.orders.order_flow import find_sink
@@ -116,7 +117,9 @@ def _found_back(program: Program, unseen: Sequence[tuple[ModuleFacts, Scope, tre
 
 
 def _kind(program: Program, facts: ModuleFacts, scope: Scope, node: tree.Expr) -> ElementKind | None:
-    return kind_of_elements(program, facts, scope, _holder(program, facts, node))
+    holder = _holder(program, facts, node)
+    kind = kind_of_elements(program, facts, scope, holder)
+    return "number" if kind == "named" and shows_numbers(program, facts, scope, holder) else kind
 
 
 def iterations_of(program: Program, one: OrderedSet) -> list[Site] | None:

@@ -37,7 +37,8 @@ Not reported
     - Sets that are sorted, counted, or used for membership tests. Sorting by length or by a count alone
       (`sorted(words, key=counts.get)`) is not enough: words of the same count stay in the order of the set.
     - Sets of numbers, whose order is the same in every run, and sets of one element. That a number is taken out,
-      `set(labels) - {0}`, says that they are numbers.
+      `set(labels) - {0}`, says that they are numbers; and so does a tensor that is made of the same collection
+      (`torch.tensor(labels)`), or an attribute of that name that is filled with `int(...)`.
     - Numbers that only distinguish elements (`chr(number[word])`, for a distance between two sentences).
     - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
     - The position of a file in a list of files, by its name (`image_list.index(path)`): the number of a row in a table
