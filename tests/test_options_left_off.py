@@ -120,3 +120,104 @@ def test_what_no_command_turns_on(write, files: Mapping[str, str]) -> None:
 @pytest.mark.parametrize("files", MAY_BE_ON.values(), ids=MAY_BE_ON)
 def test_what_may_be_on_is_reported(write, files: Mapping[str, str]) -> None:
     assert _codes(write, files) == {"TRL101", "TRL207"}
+
+
+#: What any rule finds in a function that is reached with such an option alone.
+FOLDS = """\
+import argparse
+import time
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader
+
+from images import Images
+
+
+def str2bool(text):
+    return text.lower() in ("true", "1")
+
+
+def new_folds(number):
+    np.random.seed(int(time.time()))
+    return np.random.permutation(number)
+
+
+class Folds:
+    def __init__(self, config):
+        if config.new_folds:
+            self.folds = new_folds(10)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--new-folds", {declared})
+    parser.add_argument("--workers", type=int, default={workers})
+    config, _ = parser.parse_known_args()
+    np.random.seed(config.seed)
+    torch.manual_seed(config.seed)
+    Folds(config)
+    model = nn.Linear(2, 1)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for batch in DataLoader(Images(), num_workers=config.workers):
+        optimizer.zero_grad()
+        model(batch).sum().backward()
+        optimizer.step()
+
+
+if __name__ == "__main__":
+    main()
+"""
+IMAGES = """\
+import numpy as np
+import torch
+from torch.utils.data import Dataset
+
+
+class Images(Dataset):
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        return torch.tensor(np.random.rand(2), dtype=torch.float32)
+"""
+CLOCK, WORKERS = "TRL503", "TRL101"
+OLD = {"setup.cfg": "", "requirements.txt": "torch==1.7.1\n", "images.py": IMAGES}
+
+
+@pytest.mark.parametrize(
+    ("declared", "workers", "command", "expected"),
+    [
+        ('action="store_true"', "2", "python main.py", {WORKERS}),
+        ('type=str2bool, default="False"', "2", "python main.py", {WORKERS}),
+        ('type=str2bool, default="False"', "2", "python main.py --new-folds no", {WORKERS, CLOCK}),
+        ('type=str2bool, default="True"', "2", "python main.py", {WORKERS, CLOCK}),
+        ('action="store_true"', "0", "python main.py --new-folds", {CLOCK}),
+        ('action="store_true"', "0", "python main.py --new-folds --workers 4", {WORKERS, CLOCK}),
+        ('action="store_true"', "0", "echo nothing", {WORKERS, CLOCK}),
+    ],
+)
+def test_what_is_reached_with_such_an_option_alone(
+    write, declared: str, workers: str, command: str, expected: set[str]
+) -> None:
+    text = FOLDS.format(declared=declared, workers=workers)
+    root = write({**OLD, "main.py": text, "run.sh": command + "\n"})
+    assert {one.code for one in check([root]).findings} & {CLOCK, WORKERS} == expected
+    strict = {one.code for one in check([root], {"profile": "strict"}).findings}
+    assert strict >= {CLOCK, WORKERS}
+
+
+def test_options_that_several_files_declare_of_which_the_commands_name_one(write) -> None:
+    text = FOLDS.format(declared='action="store_true"', workers="2")
+    root = write({**OLD, "main.py": text, "run.sh": "python main.py\n", "other_main.py": text})
+    assert CLOCK not in {one.code for one in check([root]).findings}
+
+
+@pytest.mark.parametrize("option", ["deterministic", "do_train", "seed_folds"])
+def test_options_that_count_wherever_they_may_be_on(write, option: str) -> None:
+    text = FOLDS.format(declared='action="store_true"', workers="2").replace("new-folds", option.replace("_", "-"))
+    text = text.replace("config.new_folds", f"config.{option}")
+    root = write({**OLD, "main.py": text, "run.sh": "python main.py\n"})
+    assert CLOCK in {one.code for one in check([root]).findings}

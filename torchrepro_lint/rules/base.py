@@ -19,6 +19,7 @@ from torchrepro_lint.fixes.unsafe_reasons import (
     Because,
 )
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.options_left_off import is_reached_with_an_option_left_off
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import (
     is_copied,
@@ -168,6 +169,8 @@ class Rule(ABC):
             return Left(because="it came from elsewhere, and only what came from there runs it")
         if is_left_unused(program, site):
             return Left(because="nothing in the project runs this code")
+        if is_reached_with_an_option_left_off(program, site):
+            return Left(because="it runs only with an option that no command of the project gives")
         if not of_control:
             return None
         if self.is_of_the_caller and is_left_to_the_callers(program, site):

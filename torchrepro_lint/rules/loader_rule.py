@@ -11,6 +11,7 @@ from torchrepro_lint.diagnostics import Finding, Fix
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.program_words import program_words
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.intent.options_left_off import is_an_option_left_off
 from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.repetition import is_of_a_self_test, is_read_unused
@@ -28,6 +29,7 @@ from torchrepro_lint.source.cells import is_notebook
 __all__ = ["LoaderRule", "is_for_nothing", "only_looks", "safe_for_old_torch_alone"]
 
 _SEEDED_BY_TORCH: Final = "torch >= 1.9 seeds NumPy in the workers by itself"
+_OF_WORKERS: Final = "TRL1"
 #: Attributes that give what a loader was made with.
 _ASKED: Final = frozenset({"dataset", "batch_size"})
 
@@ -57,10 +59,25 @@ class LoaderRule(Rule):
             if finding is not None and is_read_unused(program, first.facts, first.call):
                 because = "only code that nothing runs reads this loader"
                 finding = replace(finding, left_to_strict=(), strict_because=because)
-            elif finding is not None and finding.left_to_strict is None and only_looks(program, first.site):
-                finding = replace(finding, left_to_strict=(), strict_because="a self-test looks at these batches")
+            elif finding is not None and finding.left_to_strict is None:
+                without = self._why_without_effect(program, loaders)
+                finding = replace(finding, left_to_strict=(), strict_because=without) if without else finding
             if finding is not None:
                 yield self.cause_of(program, first, finding), finding
+
+    def _why_without_effect(self, program: Program, loaders: Sequence[Loader]) -> str | None:
+        """Why what the loaders of a place do changes no run that anybody makes."""
+        if only_looks(program, loaders[0].site):
+            return "a self-test looks at these batches"
+        if self.code.startswith(_OF_WORKERS) and all(_has_none_by_default(program, one) for one in loaders):
+            return "there are workers only with an option that no command of the project gives"
+        return None
+
+
+def _has_none_by_default(program: Program, loader: Loader) -> bool:
+    name = loader.known.keywords.get("num_workers")
+    written = next((arg.value for arg in loader.call.args if arg.keyword == name), None) if name else None
+    return written is not None and is_an_option_left_off(program, written, loader.frame)
 
 
 def only_looks(program: Program, site: Site) -> bool:

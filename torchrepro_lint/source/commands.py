@@ -14,7 +14,7 @@ from pathlib import Path
 from torchrepro_lint.regular_files import read_regular
 from torchrepro_lint.source.outside import SCRIPTS, files_below
 
-__all__ = ["ALL_COMMANDS", "commands_below", "commands_digest", "digest_of", "files_run", "leave_off"]
+__all__ = ["ALL_COMMANDS", "commands_below", "commands_digest", "digest_of", "files_run", "name_file", "turn_on"]
 
 #: What the cache of results calls the question for the contents of all these files.
 ALL_COMMANDS = "*.sh"
@@ -58,18 +58,22 @@ def files_run(texts: Iterable[bytes]) -> frozenset[str]:
     return frozenset(one.decode(errors="replace") for one in found)
 
 
-def leave_off(texts: Iterable[bytes], program: str, flag: str, *, takes_value: bool) -> bool:
-    """Whether some of the texts have a command with the file `program` in it, and none of them turns the option `flag`
-    on: by naming it, or for an option that takes a value by giving another one than 0, False and None.
+def name_file(texts: Iterable[bytes], name: str) -> bool:
+    """Whether some of the texts name a file."""
+    return any(name.encode() in text for text in texts)
+
+
+def turn_on(texts: Iterable[bytes], flag: str, *, takes_value: bool) -> bool:
+    """Whether some of the texts turn the option `flag` on: by naming it, or for an option that takes a value by giving
+    another one than 0, False and None.
     """
-    is_named, name = False, flag.lstrip("-").encode()
+    name = flag.lstrip("-").encode()
     told = re.compile(rb"(?<![\w-])-{1,2}%s(?![\w-])(?:[ \t]*=?[ \t]*[\"']?([^\s\"'\\\\]+))?" % re.escape(name))
     setting = re.compile(rb"[\"']%s[\"']\s*:" % re.escape(name))
-    for text in texts:
-        is_named = is_named or program.encode() in text
-        if setting.search(text) or any(not takes_value or given not in _OFF for given in told.findall(text)):
-            return False
-    return is_named
+    return any(
+        setting.search(text) or any(not takes_value or given not in _OFF for given in told.findall(text))
+        for text in texts
+    )
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -1,7 +1,9 @@
 """Options of the command line that a project leaves off: their default is 0, False or None, its scripts and READMEs
 give commands of the program, and none of them turns the option on.
 
-What runs only where such an option is on may be reported to whoever turns it on. No option for a seed is one of them.
+What runs only where such an option is on may be reported to whoever turns it on. No option for a seed is one of them,
+nor is one that asks for determinism or for the training. Which of several choices is made (`args.model == "mlp"`) says
+nothing: a README gives one as an example.
 """
 
 from __future__ import annotations
@@ -10,26 +12,64 @@ import re
 from collections.abc import Iterable, Iterator
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.evaluation.command_line import is_assigned
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import parts_of_test
 from torchrepro_lint.program.evaluation.values import Instance, Site
 from torchrepro_lint.program.intent.configured_defaults import gives_option
+from torchrepro_lint.program.intent.wishes import WISH
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.guards import guards, left_before, place_of
 from torchrepro_lint.program.running.option_tests import option_in
+from torchrepro_lint.program.running.ways import Way, own_way, ways
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.source.commands import leave_off
+from torchrepro_lint.source.commands import name_file, turn_on
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, names_setting
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
     from torchrepro_lint.program.running.events import Event
 
-__all__ = ["needs_an_option_left_off", "runs_where_an_option_is_off"]
+__all__ = [
+    "is_an_option_left_off",
+    "is_reached_with_an_option_left_off",
+    "needs_an_option_left_off",
+    "runs_where_an_option_is_off",
+]
+
+#: Options that count wherever they may be on.
+_ASKED_FOR: Final = ("is_a_given_seed", "chooses_training")
+_OFF: Final = ("false", "0", "no", "none", "")
+
+
+def is_an_option_left_off(program: Program, node: tree.Expr, frame: Frame) -> bool:
+    """Whether an expression is such an option."""
+    name = _option(program, node, frame)
+    if name is None or any(function_words(one).search(name) for one in _ASKED_FOR) or WISH.search(name):
+        return False
+    return program.once(("option left off", name), partial(_is_left, program, name))
+
+
+def is_reached_with_an_option_left_off(program: Program, site: Site) -> bool:
+    """Whether each way in which a place comes to run needs such an option."""
+    return program.once(("reached with an option left off", site), partial(_is_reached_so, program, site))
+
+
+def _is_reached_so(program: Program, site: Site) -> bool:
+    place = place_of(program.ev, site)
+    if place is None:
+        return False
+    alone: tuple[Way, ...] = (own_way(place.facts, place.scope, site.number),)
+    found = program.ev.remembered(
+        ("ways to", site), lambda: ways(program.ev, place.facts, place.scope, site.number), alone
+    )
+    return all(runs_where_an_option_is_off(program, (Site(one.facts.path, one.site) for one in way)) for way in found)
 
 
 def needs_an_option_left_off(program: Program, event: Event) -> bool:
@@ -61,7 +101,9 @@ def _is_left_off(program: Program, site: Site) -> bool:
     if not tested:
         return False
     frames = list(contexts(program.ev, place.facts, place.scope))
-    return bool(frames) and any(all(_is_off(program, subject, frame) for frame in frames) for subject in tested)
+    return bool(frames) and any(
+        all(is_an_option_left_off(program, subject, frame) for frame in frames) for subject in tested
+    )
 
 
 def _that_is_on(test: tree.Expr, holds: bool) -> tree.Expr | None:
@@ -72,16 +114,21 @@ def _that_is_on(test: tree.Expr, holds: bool) -> tree.Expr | None:
         case tree.Compare(left=left, ops=(op,), comparators=(tree.Const(value=value),)):
             if value in (None, False, 0, "") and (op in (">", "!=", "is not") if holds else op in ("<=", "==", "is")):
                 return left
-            if value not in (None, False, 0, "") and holds and op in ("==", "is"):
+            if value not in (None, False, 0, "") and op in (("==", "is") if holds else ("!=", "is not")):
                 return left
     return None
 
 
-def _is_off(program: Program, subject: tree.Expr, frame: Frame) -> bool:
+def _option(program: Program, subject: tree.Expr, frame: Frame) -> str | None:
+    """The name of the option that an expression is: of a parser, or by the name of what has it (`self.args.x`)."""
     option = option_in(program.ev, subject, frame)
-    if option is None or function_words("is_a_given_seed").search(option.attr):
-        return False
-    return program.once(("option left off", option.attr), lambda: _is_left(program, option.attr))
+    if option is not None:
+        return option.attr
+    if isinstance(subject, tree.Attribute) and function_words("holds_arguments").fullmatch(
+        last_part(dotted_name(subject.value) or "")
+    ):
+        return None if is_assigned(frame.facts, subject.attr) else subject.attr
+    return None
 
 
 def _is_left(program: Program, name: str) -> bool:
@@ -91,14 +138,16 @@ def _is_left(program: Program, name: str) -> bool:
     program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
     if names_setting(program.root, name):
         return False
-    return all(flags for _, flags, _ in declared) and all(
-        any(
-            leave_off(program.commands, one.name, flag, takes_value=takes_value)
-            for one in sorted(program.imports.above(path))
+    programs = {one.name for path, _, _ in declared for one in program.imports.above(path)}
+    return (
+        any(name_file(program.commands, one) for one in sorted(programs))
+        and all(flags for _, flags, _ in declared)
+        and not any(
+            turn_on(program.commands, flag, takes_value=takes_value)
+            or program.project.matching(re.compile(rb"(?<!add_argument\()[\"']%s\b" % re.escape(flag.encode())))
+            for _, flags, takes_value in declared
+            for flag in flags
         )
-        and not program.project.matching(re.compile(rb"(?<!add_argument\()[\"']%s\b" % re.escape(flag.encode())))
-        for path, flags, takes_value in declared
-        for flag in flags
     )
 
 
@@ -118,7 +167,7 @@ def _flags(call: tree.Call) -> list[str]:
     """The flags of an option that is off by default."""
     given = {arg.keyword: arg.value for arg in call.args if arg.keyword}
     default = given.get("default")
-    is_off = default is None or (isinstance(default, tree.Const) and not default.value)
+    is_off = default is None or (isinstance(default, tree.Const) and str(default.value or "").lower() in _OFF)
     if not is_off or "*" in "".join(arg.star for arg in call.args) or (_action(call) not in (None, "store_true")):
         return []
     texts = [arg.value.value for arg in call.args if arg.keyword is None and isinstance(arg.value, tree.Const)]
