@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
-from torchrepro_lint.facts.scopes import Store
+from torchrepro_lint.facts.scopes import Scope, Store
 from torchrepro_lint.program.evaluation.values import Constant
 from torchrepro_lint.program.intent.endings import begins_a_region, ends_a_region
 from torchrepro_lint.program.intent.intent import Evidence
@@ -23,6 +24,7 @@ from torchrepro_lint.program.running.ways import (
     Waypoint,
     chosen_by,
     comes_later,
+    ends_behind,
     is_followed_by,
     never_together,
     own_way,
@@ -217,12 +219,40 @@ def is_chosen_against(program: Program, one: Evidence, word: re.Pattern[str]) ->
     return chosen_by(ways_of(program, one), word, wanted=True)
 
 
-def is_taken_back(program: Program, one: Evidence, effect: str) -> bool:
-    """Whether another switch with `effect` surely runs after this one, as far as they can be compared."""
+def is_taken_back(
+    program: Program,
+    one: Evidence,
+    effect: str,
+    trains: Callable[[Program, ModuleFacts, Scope, tree.Call], bool],
+) -> bool:
+    """Whether another switch with `effect` surely runs after this one, as far as they can be compared. Where it runs
+    before as well, as in a function that is called again, nothing may train between the two: `trains` says what does.
+    """
     own = ways_of(program, one)
     others = _compared(program.evidence_of(effect), _roots_of(program, one, own), {one.site.path})
     return others is None or any(
-        other.node is not one.node and _surely_follows(program, own, ways_of(program, other)) for other in others
+        other.node is not one.node
+        and (
+            _surely_follows(program, own, ways_of(program, other))
+            or _ends_behind(program, own, ways_of(program, other), trains)
+        )
+        for other in others
+    )
+
+
+def _ends_behind(
+    program: Program,
+    first: tuple[Way, ...],
+    second: tuple[Way, ...],
+    trains: Callable[[Program, ModuleFacts, Scope, tree.Call], bool],
+) -> bool:
+    """Whether the second switch runs once more after the first one wherever their ways meet, before anything trains."""
+    met = ends_behind(first, second)
+    return met is not None and not any(
+        trains(program, a.facts, a.scope, call)
+        for a, b in met
+        for call, _ in a.scope.calls
+        if a.site < call.site < b.site
     )
 
 

@@ -37,6 +37,7 @@ __all__ = [
     "calls_itself",
     "chosen_by",
     "comes_later",
+    "ends_behind",
     "given_to_both",
     "is_followed_by",
     "meet",
@@ -182,6 +183,22 @@ def _bound(way: Way) -> Arms:
 def is_followed_by(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:
     """Whether the second statement certainly runs after the first one, wherever their ways meet."""
     return comes_later(first, second) and runs_with(first, second)
+
+
+def ends_behind(first: tuple[Way, ...], second: tuple[Way, ...]) -> list[tuple[Waypoint, Waypoint]] | None:
+    """For each way of the first statement that meets one of the second: where they meet, on one on which the second
+    certainly runs after the first; it may have run before as well. None where one of them has no such way.
+    """
+    if max(len(first), len(second)) > MAX_WAYS:
+        return None
+    found: list[tuple[Waypoint, Waypoint]] = []
+    for one in first:
+        met = _meetings((one,), second)
+        behind = [(a, b) for a, b in met if a.site < b.site and _surely_with(b, a)]
+        if met and not behind:
+            return None
+        found += behind[:1]
+    return found or None
 
 
 def comes_later(first: tuple[Way, ...], second: tuple[Way, ...]) -> bool:

@@ -59,7 +59,8 @@ Not reported
       nothing else (`_C.CUDNN.DETERMINISTIC = False`).
     - The branch of an `if` that is not the deterministic one (`if args.deterministic: ... else: cudnn.benchmark =
       True`).
-    - A switch that is set back to `False` on the same path, or next to the request for determinism (`benchmark = True`,
+    - A switch that is set back to `False` on the same path, be it by a function that also runs above it and is called
+      again before anything is trained, or next to the request for determinism (`benchmark = True`,
       then `if args.deterministic: benchmark = False`); also where a module sets it when it is imported, and the program
       sets it back below its imports.
     - A switch with an option of its own (`if args.benchmark:`), whose value is not proven.
@@ -109,6 +110,7 @@ from torchrepro_lint.program.intent.intent_at import (
 )
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import is_for_others
+from torchrepro_lint.program.programs.turns import may_train
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.ways import Way
@@ -157,7 +159,7 @@ class CudnnBenchmarkInDeterministicContext(Rule):
                 intent = not_heeded(program, one, seedings, "benchmark-off")
                 if program.settings.intent is None and not any("torch" in other.seeds for other in intent):
                     continue
-            if is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off"):
+            if is_opposed(program, places, one) or is_taken_back(program, one, "benchmark-off", may_train):
                 continue
             yield self._report(program, one, intent, level, places)
 

@@ -71,6 +71,7 @@ from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.intent.intent_at import intent_at, is_opposed, is_taken_back, not_heeded, ways_of
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.programs.turns import may_train
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
@@ -93,7 +94,7 @@ class CudnnDeterministicOff(Rule):
                 for other in not_heeded(program, one, intent_at(program, one.site.path, places), "cudnn")
                 if other.level == "deterministic" and other.node is not one.node
             ]
-            if not elsewhere or is_opposed(program, places, one) or is_taken_back(program, one, "cudnn"):
+            if not elsewhere or is_opposed(program, places, one) or is_taken_back(program, one, "cudnn", may_train):
                 continue
             site = switch_site(one)
             trace = [intent_link(elsewhere[0]), Link(site, "turns it off for cuDNN again")]
