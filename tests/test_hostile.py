@@ -136,6 +136,7 @@ PROJECTS: dict[str, tuple[dict[str, str | bytes], list[str]]] = {
     "Python 2": ({"a.py": "import torch\nprint 'two'\n"}, []),
     "Python 2 that is imported": ({"a.py": "import torch\nprint 'two'\n", "b.py": "import torch\nimport a\n"}, []),
     "a null character": ({"a.py": b"import torch\0\n"}, ["TRL900"]),
+    "a null character at the end": ({"a.py": b"import torch\n\0\n"}, []),
     "an unknown encoding": ({"a.py": b"# coding: klingon\nimport torch\n"}, ["TRL900"]),
     "a wrong encoding": ({"a.py": b"import torch  # \xe9\n"}, ["TRL900"]),
     "UTF-16": ({"a.py": "import torch\n# torch".encode("utf-16") + b"torch"}, ["TRL900"]),

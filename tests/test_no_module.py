@@ -34,7 +34,11 @@ KINDS = {
     "a script of cells": "import torch\n#%%\ntorch.manual_seed(0)\n#%%\nprint(torch.rand(2)\n",
 }
 #: What its author knows, and whoever imports it.
-OLDER = {"Python 2": OLD, "Python 3.6": "import torch\ntorch.rand(2).cuda(async=True)\n"}
+OLDER = {
+    "Python 2": OLD,
+    "Python 3.6": "import torch\ntorch.rand(2).cuda(async=True)\n",
+    "Python 3.10": "import torch\n\0\n",
+}
 
 
 def _root(write, files: dict[str, str]) -> Path:

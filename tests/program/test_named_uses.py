@@ -175,3 +175,16 @@ def test_what_only_a_class_uses_that_no_configuration_names_beside_others(
     facts = program.facts(tmp_path / "lists.py")
     assert facts is not None
     assert is_left_over(program, facts, facts.scope.children[0]) is is_left
+
+
+@pytest.mark.parametrize(
+    ("broken", "is_left"),
+    [
+        ("from nets import Other\nOther()\nprint 'done'", True),
+        ("from nets import Net, Other\nOther()\n# Net()\nprint 'done'", True),
+        ("from nets import Net, Other\nOther()\nNet()\nprint 'done'", False),
+        ("from nets import Net\nprint 'done'", False),  # nothing of that module is used
+    ],
+)
+def test_what_a_file_mentions_that_cannot_be_read(tmp_path: Path, broken: str, is_left: bool) -> None:
+    assert _is_left_over(_program(tmp_path, broken), "Net") is is_left

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from torchrepro_lint.knowledge.old_syntax import ENDS_WITH_NULL
 from torchrepro_lint.source.text import SourceError, decode, read_source, split_lines
 
 HERE = Path("a.py")
@@ -57,6 +58,9 @@ def test_cookies(data: bytes, encoding: str, text: str | None) -> None:
         (b"# coding: undefined\nimport torch\n", 1, 1, "undefined is not a text encoding"),
         (b"\xef\xbb\xbf\xef\xbb\xbfimport torch\n", 1, 1, "begins with two byte order marks"),
         (b"x = 1\nab\0", 2, 3, "contains a null character"),
+        (b"x = 1\n\0\ny = 2\n", 2, 1, "contains a null character"),
+        (b"x = 1\n\0", 2, 1, ENDS_WITH_NULL),
+        (b"x = 1\n\n\0\0\n\0", 3, 1, ENDS_WITH_NULL),
         (b"\xff\xfex\0", 1, 1, "UTF-16, which Python does not read"),
         (b"\xef\xbb\xbf# coding: latin-1\n", 1, 1, None),
     ],

@@ -4,8 +4,8 @@ What it does
     Finds files that cannot be read as Python: because of a syntax error, bytes that do not match the file's encoding,
     code that is nested too deeply, or because the system refuses to open them. Such a file is left alone, and the other
     files are checked. It is a warning where somebody may have meant it so: in a cell of a notebook, of which the other
-    cells are checked, and in code for an older Python (`print` as a statement, `async=` as an argument), which the
-    message names.
+    cells are checked, and in code for an older Python (`print` as a statement, `async=` as an argument, a null
+    character below the last line), which the message names.
 
     Code for an older Python and a cell of a notebook are reported where the file is named, by the command line, an
     editor or a hook: whoever wrote them knows it, and changes nothing.

@@ -13,6 +13,7 @@ from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 __all__ = [
     "BEGINS_INDENTED",
     "ENDS_EARLY",
+    "ENDS_WITH_NULL",
     "NOTEBOOK_FORMAT",
     "NOT_BY_LIBCST",
     "form_of_no_module",
@@ -25,6 +26,11 @@ __all__ = [
 BEGINS_INDENTED: Final = "it begins with an indented line, as a part of a file does"
 #: Why a text cannot be read that ends below a line such as `for name in names:`.
 ENDS_EARLY: Final = "it ends where a block begins, as a part of a file does"
+
+#: Why a text cannot be read that has null characters after its last line: until 3.11.3 Python left out what follows one
+#: in its line (docs.python.org/3.12/whatsnew/3.12.html: "The parser now raises SyntaxError when parsing source code
+#: containing null bytes").
+ENDS_WITH_NULL: Final = "it ends with a null character, which Python before 3.11.4 ignores and later ones refuse"
 
 #: How the reason begins why a notebook cannot be read whose format is not that of today; the number of it follows.
 NOTEBOOK_FORMAT: Final = "notebook format"
@@ -79,8 +85,8 @@ def form_of_no_module(line: str) -> str | None:
 
 
 def is_of_an_older_python(reason: str) -> bool:
-    """Whether the reason why a file cannot be read is one that `older_form` gives."""
-    return any(reason == cause for _, cause, _ in _forms())
+    """Whether the reason why a file cannot be read is one that `older_form` gives, or a null character at its end."""
+    return reason == ENDS_WITH_NULL or any(reason == cause for _, cause, _ in _forms())
 
 
 def is_meant_for_no_module(reason: str) -> bool:

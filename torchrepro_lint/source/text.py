@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import TorchReproLintError
+from torchrepro_lint.knowledge.old_syntax import ENDS_WITH_NULL
 from torchrepro_lint.source.cells import is_notebook, join, python_text, searched_text, split
 
 if TYPE_CHECKING:
@@ -175,9 +176,10 @@ def _decode(path: Path, data: bytes, encoding: str) -> Source:
     if text.startswith("\ufeff"):
         raise SourceError(path, 1, 1, "begins with two byte order marks" if bom else "begins with U+FEFF")
     if "\0" in text:
-        before = text[: text.index("\0") + 1]
-        lines = split_lines(before)
-        raise SourceError(path, len(lines), len(lines[-1]), "contains a null character")
+        before, _, after = text.partition("\0")
+        lines = split_lines(f"{before}\0")
+        is_last = len(lines[-1]) == 1 and not after.strip("\0 \t\r\n")
+        raise SourceError(path, len(lines), len(lines[-1]), ENDS_WITH_NULL if is_last else "contains a null character")
     return Source(path, data, encoding, bom)
 
 

@@ -8,8 +8,10 @@ table of its own names (`globals()[name]`), or imports what a string names, may 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -199,10 +201,19 @@ def _starts_a_program(program: Program, path: Path, name: str) -> bool:
     return name in starts or (None not in starts and function_words("entry").fullmatch(name) is not None)
 
 
+@lru_cache(maxsize=1_000)
+def _in_text(name: str) -> re.Pattern[bytes]:
+    return re.compile(rf"^(?!\s*(?:from|import)\b)[^#\n]*\b{re.escape(name)}\b".encode(), re.MULTILINE)
+
+
 def _mentioning(program: Program, user: Path, home: Path, name: str) -> Iterator[str]:
-    """The definitions of the file `user` that mention what has this name in the file `home`, or may reach it."""
+    """The definitions of the file `user` that mention what has this name in the file `home`, or may reach it. In a
+    file that cannot be read, all that its text mentions below its imports counts as used.
+    """
     facts = program.facts(user)
     if facts is None:
+        if program.project.holds(user, _in_text(name)):
+            yield LOADING
         return
     mentions = mentions_of(program, facts)
     yield from (who for who, definer in mentions.names.get(name, ()) if definer in (None, home))
