@@ -14,14 +14,18 @@ from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.program.evaluation.values import (
     Constant,
     External,
+    ExternalObject,
     Site,
+    Value,
     values_of,
 )
 from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.loaders.worker_runs import argument
 from torchrepro_lint.program.ordering.fresh_seeds import is_seeded_for, is_seeded_for_its_callers
 from torchrepro_lint.program.ordering.given_generators import given_generators
 from torchrepro_lint.program.orders.permutations import parts_a_set
+from torchrepro_lint.program.programs.epoch_loops import iterations_over, passes_over
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.epochs import is_step
 from torchrepro_lint.program.running.fallbacks import stands_in_for
@@ -29,7 +33,7 @@ from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.never_read import is_never_read
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.set_apart import stands_apart
-from torchrepro_lint.program.running.ways import comes_later, ways
+from torchrepro_lint.program.running.ways import Way, comes_later, ways
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.workers.rank_names import rank_in
 
@@ -41,6 +45,7 @@ __all__ = [
     "gives_minibatches",
     "is_drawn_again",
     "is_surely_unseeded",
+    "loaders_given",
     "seeds_by_rank",
     "unseeded_splits",
 ]
@@ -49,6 +54,12 @@ _NUMBERS: Final = frozenset({"range", "arange"})
 #: What has as many elements as its only argument says.
 _FILLED: Final = frozenset({"builtins.range", "numpy.ones", "torch.arange", "torch.ones", "torch.zeros"})
 _TENSORS: Final = frozenset({"torch.tensor", "torch.as_tensor", "torch.FloatTensor", "torch.DoubleTensor"})
+
+
+#: What goes through its argument at once.
+_GO_THROUGH: Final = frozenset({"list", "iter", "enumerate", "next", "tuple"})
+#: The arguments by which a loader gets a sampler.
+_ROLES: Final = ("sampler", "batch_sampler")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -165,11 +176,63 @@ def _is_batched(program: Program, call: KnownCall, argument: tree.Arg) -> bool:
     return bool(uses) and all(isinstance(parents.of(use), tree.For) for use in uses)
 
 
-def is_surely_unseeded(program: Program, call: KnownCall) -> bool:
-    """Whether nothing seeds torch in the programs that run a call before they come to it, as far as is in sight."""
-    places = ways(program.ev, call.facts, call.scope, call.call.site)
-    seedings = (one for one in program.evidence_in_programs_of(call.frame) if one.effect == "seed")
-    return all("torch" not in one.seeds or comes_later(places, ways_of(program, one)) for one in seedings)
+def is_surely_unseeded(program: Program, one: UnseededSplit) -> bool:
+    """Whether nothing seeds torch in the programs that run a call before it draws, as far as is in sight."""
+    call = one.call
+    seedings = [
+        ways_of(program, seed)
+        for seed in program.evidence_in_programs_of(call.frame)
+        if seed.effect == "seed" and "torch" in seed.seeds
+    ]
+    if not seedings:
+        return True
+    places = _passes_over(program, call) if one.kind == "sampler" else [_ways_to(program, call)]
+    return bool(places) and all(comes_later(at, seed) for at in places for seed in seedings)
+
+
+def _ways_to(program: Program, call: KnownCall) -> tuple[Way, ...]:
+    return ways(program.ev, call.facts, call.scope, call.call.site)
+
+
+def _passes_over(program: Program, call: KnownCall) -> list[tuple[Way, ...]]:
+    """The ways to where a sampler draws, as far as they are in sight: to the passes over it and over the loaders that
+    get it, each of which draws an order (torch/utils/data/sampler.py 2.13.0, `RandomSampler.__iter__`).
+    """
+    loaders = loaders_given(program, call)
+    passes = [*iterations_over(program, call.site), *(at for loader in loaders for at in passes_over(program, loader))]
+    if not passes and not loaders and isinstance(_use_of(program, call), tree.Call | tree.For):
+        return [_ways_to(program, call)]  # it is gone through at once: `list(RandomSampler(data))`
+    return [ways(program.ev, at.facts, at.scope, at.node.site) for at in passes]
+
+
+def _use_of(program: Program, call: KnownCall) -> object:
+    """What is done with a sampler where it is made: the loop over it, or the call that goes through it."""
+    parents = parents_of(program.ev, call.facts)
+    above = parents.of(call.call)
+    if isinstance(above, tree.Arg):
+        above = parents.of(above)
+        return above if isinstance(above, tree.Call) and called_name(above.func) in _GO_THROUGH else None
+    return above if isinstance(above, tree.For) else None
+
+
+def loaders_given(program: Program, call: KnownCall) -> list[Loader]:
+    """The loaders that get the sampler which a call makes, as it is or in batches."""
+    loaders = (loader for group in program.loader_sites for loader in group)
+    return [
+        loader
+        for loader in loaders
+        if any(_holds(value, call.site) for role in _ROLES for value in loader.given(role)[0])
+    ]
+
+
+def _holds(value: Value, site: Site) -> bool:
+    """Whether a value is what is made at a place, or is made of it: `BatchSampler(RandomSampler(data), 4, True)`."""
+    if not isinstance(value, ExternalObject):
+        return False
+    if value.site == site or value.arguments is None:
+        return value.site == site
+    inner = (*value.arguments.positional, *(values for _, values, _ in value.arguments.keywords))
+    return any(isinstance(one, ExternalObject) and one.site == site for values in inner for one in values)
 
 
 def is_drawn_again(program: Program, call: KnownCall) -> bool:

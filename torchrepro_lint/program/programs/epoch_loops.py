@@ -32,6 +32,7 @@ __all__ = [
     "epoch_loop_over",
     "is_for_evaluation",
     "iterated_beside",
+    "iterations_over",
     "passes_over",
     "restart_over",
 ]
@@ -97,6 +98,12 @@ def passes_over(program: Program, loader: Loader) -> Iterator[Iteration]:
         for place in _iterations(program, path).get(loader.site, ()):
             if any(_is_made_as(one, loader) for one in place.over):
                 yield place
+
+
+def iterations_over(program: Program, made: Site) -> Iterator[Iteration]:
+    """The places at which what a library makes at a place is gone through, as far as they can be seen."""
+    for path in program.imports.ordered(program.imports.together(made.path)):
+        yield from _iterations(program, path).get(made, ())
 
 
 def iterated_beside(program: Program, loader: Loader) -> Iterator[Site]:

@@ -69,15 +69,17 @@ Not reported
       the numbers of a range into minibatches (`BatchSampler(SubsetRandomSampler(range(size)), ...)`, as in the storage
       of a policy's steps): reported in the `strict` profile only.
     - Splits and samplers in programs that seed torch, or call a helper of an unknown module whose name says that it
-      seeds (`importlib.import_module(cfg.utils).set_seed(0)`), unless that comes only after them or the ranks of a
-      split have different seeds: two runs with one seed get the same parts and the same order. What else is drawn in
-      the program still moves them: reported in the `strict` profile only. So are permutations that are drawn again in
-      a loop or in a function that trains, for which they are an order and no split. Where no program in sight runs a
-      split, as where a configuration names its class, all programs of the project that seed torch count.
+      seeds (`importlib.import_module(cfg.utils).set_seed(0)`), unless that comes only after they have drawn, or the
+      ranks of a split have different seeds: two runs with one seed get the same parts and the same order. A split draws
+      where it is made, a sampler in each pass over it or over a loader that gets it. What else is drawn in the program
+      still moves them: reported in the `strict` profile only, unless an option is seen to move the order of a sampler,
+      as TRL201 says of loaders. So are permutations that are drawn again in a loop or in a function that trains, for
+      which they are an order and no split. Where no program in sight runs a split, as where a configuration names its
+      class, all programs of the project that seed torch count.
     - Splits and samplers in programs of which TRL502 says that they do not seed torch: that is one finding, whose fix
       seeds these as well. Reported in the `strict` profile only.
-    - Further splits of a function for which no fix can be written: the trace of the first names them, and the `strict`
-      profile reports each. So does it alone with samplers for which none can be written, as where a function makes
+    - Further splits of a function for which no fix can be written, and samplers of one whose order an option moves: the
+      trace of the first names them, and the `strict` profile reports each. So does it alone with samplers for which none can be written, as where a function makes
       them again in one training, torch may not be seeded before, or the project supports a torch without generators.
     - Programs that do not show that they want to repeat, tests, code for other programs (a package that the project
       builds, copied code) that none in sight asks for, and such a package where no seed can be written: reported in the
@@ -103,14 +105,15 @@ from torchrepro_lint.program.ordering.samplers import (
     gives_minibatches,
     is_drawn_again,
     is_surely_unseeded,
+    loaders_given,
     seeds_by_rank,
     unseeded_splits,
 )
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import is_of_its_package
 from torchrepro_lint.program.repetition import only_evaluates
-from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.seeds.moved_streams import Moved, moved_by
 from torchrepro_lint.program.seeds.partial_seeding import is_said_of_the_program
 from torchrepro_lint.program.seeds.seeding import calls_a_helper_that_seeds, is_seeded_where_it_is_run
 from torchrepro_lint.program.workers.global_draws import serves_an_evaluation
@@ -135,7 +138,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
         yield from first_for_all(self._each(program))
 
     def _each(self, program: Program) -> Iterator[tuple[Hashable, Finding]]:
-        """The findings, each with its cause: the function, if no generator is made by a fix."""
+        """The findings, each with its cause: the function, if no generator is made by a fix, or an option moves it."""
         for one in unseeded_splits(program):
             call = one.call
             since = SAMPLER_GENERATOR_SINCE if one.kind == "sampler" else GENERATOR_SINCE
@@ -159,7 +162,9 @@ class SplitOrSamplerWithoutGenerator(Rule):
                     seeds_by_rank=leaks,
                     ranks_differ=differ,
                 )
-            message = _message(one, leaks=leaks)
+            moved = _moved(program, one) if _may_be_seeded(program, one) else None
+            message = _message(one, moved, leaks=leaks)
+            trace += moved.trace if moved is not None else ()
             is_unfixed = is_told and fix is None
             at = program, call.facts, call.scope, call.call
             seldom = one.kind == "sampler" and (
@@ -171,23 +176,31 @@ class SplitOrSamplerWithoutGenerator(Rule):
             seldom = (
                 seldom
                 or (is_unfixed and is_of_its_package(program, call.facts.path) and _OF_OTHERS)
-                or (not leaks and _may_be_seeded(program, call) and "torch is seeded, so it repeats")
+                or (not leaks and moved is None and _may_be_seeded(program, one) and "torch is seeded, so it repeats")
                 or (one.kind == "permutation" and is_drawn_again(program, call) and "it is drawn again and again")
                 or (not leaks and is_said_of_the_program(program, call.frame, call.call, "torch") and _SAID)
             )
             found = self.finding(program, call.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
-            yield (call.facts.path, id(call.scope), one.kind, leaks) if fix is None else None, found
+            is_shared = fix is None or moved is not None
+            yield (call.facts.path, id(call.scope), one.kind, leaks) if is_shared else None, found
 
 
-def _may_be_seeded(program: Program, call: KnownCall) -> bool:
-    """Whether torch may be seeded before a call, also by a program that makes what calls it by a configuration, or by a
-    helper out of sight.
+def _may_be_seeded(program: Program, one: UnseededSplit) -> bool:
+    """Whether torch may be seeded before the numbers of a call are drawn, also by a program that makes what calls it by
+    a configuration, or by a helper out of sight.
     """
     return (
-        not is_surely_unseeded(program, call)
-        or is_seeded_where_it_is_run(program, call.frame)
-        or calls_a_helper_that_seeds(program, call.facts.path)
+        not is_surely_unseeded(program, one)
+        or is_seeded_where_it_is_run(program, one.call.frame)
+        or calls_a_helper_that_seeds(program, one.call.facts.path)
     )
+
+
+def _moved(program: Program, one: UnseededSplit) -> Moved | None:
+    """What an option decides of the order of a sampler, which is drawn in each pass over the loaders that get it."""
+    if one.kind != "sampler":
+        return None
+    return next((moved for loader in loaders_given(program, one.call) if (moved := moved_by(program, loader))), None)
 
 
 def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:
@@ -199,8 +212,10 @@ def _ranks_apart(program: Program, seed: Site, rank: Site) -> list[Link]:
     return links
 
 
-def _message(one: UnseededSplit, *, leaks: bool) -> str:
+def _message(one: UnseededSplit, moved: Moved | None, *, leaks: bool) -> str:
     call = named_without(last_part(one.call.name), one.call.call, one.parameter)
+    if moved is not None:
+        return f"{call}: torch's global RNG draws the order, and what it has drawn before depends on {moved.by}"
     if one.kind == "sampler":
         return f"{call}: the order is drawn from torch's global RNG, so any other random draw changes it"
     if leaks:
