@@ -79,8 +79,9 @@ Not reported
     - Splits and samplers in programs of which TRL502 says that they do not seed torch: that is one finding, whose fix
       seeds these as well. Reported in the `strict` profile only.
     - Further splits of a function for which no fix can be written, and samplers of one whose order an option moves: the
-      trace of the first names them, and the `strict` profile reports each. So does it alone with samplers for which none can be written, as where a function makes
-      them again in one training, torch may not be seeded before, or the project supports a torch without generators.
+      trace of the first names them, and the `strict` profile reports each. So does it alone with samplers for which
+      none can be written, as where a function makes them again in one training, torch may not be seeded before, or the
+      project supports a torch without generators.
     - Programs that do not show that they want to repeat, tests, code for other programs (a package that the project
       builds, copied code) that none in sight asks for, and such a package where no seed can be written: reported in the
       `strict` profile only.
