@@ -157,6 +157,7 @@ class _Builder:
                     if part is not None:
                         self.expression(part, scope, path)
             case tree.Assert(test=test, message=message):
+                scope.asserted = grown(scope.asserted, (statement, path))
                 self.expression(test, scope, path)
                 if message is not None:
                     self.expression(message, scope, path)

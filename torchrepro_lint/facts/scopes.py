@@ -113,6 +113,7 @@ class Scope:
     stores: Sequence[Store] = ()
     calls: Sequence[tuple[tree.Call, Path]] = ()
     returns: Sequence[tuple[tree.Return, Path]] = ()
+    asserted: Sequence[tuple[tree.Assert, Path]] = ()
     yields: Sequence[tree.Yield] = ()
     stars: Sequence[tree.ImportFrom] = ()
     children: Sequence[Scope] = ()

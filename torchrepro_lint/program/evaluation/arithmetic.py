@@ -14,6 +14,7 @@ from torchrepro_lint.program.evaluation.containers import TENSOR, updated
 from torchrepro_lint.program.evaluation.module_containers import joined_modules
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
+    UNKNOWN,
     Arguments,
     Constant,
     DictValue,
@@ -84,6 +85,8 @@ def _combine_two(op: str, left: Value, right: Value) -> Values:
             return values_of(SequenceValue(left.kind, None, union(left.elements(), right.elements())))
         case DictValue(), DictValue() if op == "|":
             return values_of(updated(left, right, True))
+        case Constant(value=int() as number), _ if op == "//" and number == 0 and right is UNKNOWN:
+            return values_of(Constant(0))  # of each process, where there is none: `num_workers // gpus`
         case SequenceValue(), _ if op == "*":
             return values_of(SequenceValue(left.kind, None, left.elements()))
     for value in (left, right):

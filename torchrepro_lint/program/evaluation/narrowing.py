@@ -2,7 +2,8 @@
 
 A test of a name holds for its value as long as the name is not bound again, so what contradicts it is left out. What
 may or may not pass the test stays, unless the test itself says what it is: in the arm of `if mode == "val"`, a mode of
-which nothing is known is "val", and in that of `if not train` the switch `train` is False.
+which nothing is known is "val", and in that of `if not train` the switch `train` is False. Below
+`assert workers == 0` there are no workers.
 """
 
 from __future__ import annotations
@@ -34,13 +35,14 @@ _MAX_TESTS: Final = 60
 def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) -> Values:
     """What of the values `name` can have at a use, after the tests that the way to it has passed.
 
-    These are the tests in whose arms the use is, and those before it of which one arm leaves.
+    These are the tests in whose arms the use is, those before it of which one arm leaves, and what is asserted.
     """
     scope = frame.scope
-    if site == END or not scope.branches or not (len(values) > 1 or is_open(values)):
+    if site == END or not (scope.branches or scope.asserted) or not (len(values) > 1 or is_open(values)):
         return values
+    values = _as_asserted(ev, name, values, site, frame) if scope.asserted else values
     tests: tuple[tuple[tree.If, int], ...] = ev.of_text(("tests", id(scope), name), lambda: _tests_of(scope, name))
-    if not tests:
+    if not tests or not (len(values) > 1 or is_open(values)):
         return values
     use_path = scope.path_at(site)
     use_arms = dict(use_path)
@@ -55,13 +57,32 @@ def at_use(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) ->
     return values
 
 
+def _as_asserted(ev: Evaluator, name: str, values: Values, site: int, frame: Frame) -> Values:
+    """What of the values is left after what is asserted of the name on every way to a use: `assert workers == 0`."""
+    scope = frame.scope
+    about: tuple[tuple[tree.Assert, ArmPath], ...] = ev.of_text(
+        ("asserted", id(scope), name),
+        lambda: tuple(one for one in scope.asserted if _is_about(one[0].test, name, scope)),
+    )
+    if not about:
+        return values
+    use_path = scope.path_at(site)
+    for statement, path in about[-_MAX_TESTS:]:
+        if statement.site >= site or path != use_path[: len(path)]:
+            continue
+        if not _bound_since(scope, name, statement, use_path, site):
+            values = _passing(ev, name, values, statement.test, True, frame)
+            values = _told(scope, name, values, statement.test, True) if is_open(values) else values
+    return values
+
+
 def as_tested(ev: Evaluator, frame: Frame, site: int) -> Frame:
     """The frame with what the tests on the way to a place say of the parameters that are not bound again: there, what
     was made of `train` above `if train:` was made of True.
     """
     scope = frame.scope
     told: dict[str, Values] = {}
-    for name, bindings in scope.bindings.items() if scope.branches else ():
+    for name, bindings in scope.bindings.items() if scope.branches or scope.asserted else ():
         if len(bindings) == 1 and isinstance(bindings[0].node, tree.Param):
             known = frame.param(name) or unknown()
             values = at_use(ev, name, known, site, frame)
@@ -101,7 +122,7 @@ def _is_only_way(scope: Scope, branch: int, arm: str) -> bool:
     return bool(others) and all((branch, other) in scope.ended for other in others)
 
 
-def _bound_since(scope: Scope, name: str, statement: tree.If, use_path: ArmPath, end: int) -> bool:
+def _bound_since(scope: Scope, name: str, statement: tree.If | tree.Assert, use_path: ArmPath, end: int) -> bool:
     """Whether a name may be bound again between a test of it and a use: before the use, in a loop around the use that
     begins after the test, or by another function, `global mode`, at any time.
     """
