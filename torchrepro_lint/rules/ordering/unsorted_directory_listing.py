@@ -69,8 +69,9 @@ Not reported
     - Samples of a data set for an evaluation, by the name of its class (`FacesTest`), of what they are kept in
       (`val_data`), of the folder that is listed (`os.path.join(root, "test")`), or of the files of all programs that
       make it (`eval.py`). So are those of a data set whose loader only measures something in the function that makes
-      both, and the numbers of what a function extracts features from (`extract_features`), which keeps them with the
-      features. All of these are reported in the `strict` profile only.
+      both, or whose class is only used for loaders of an evaluation, and the numbers of what a function extracts
+      features from (`extract_features`), which keeps them with the features. All of these are reported in the `strict`
+      profile only.
     - Further listings of a function that decide the same: the trace of the first names them, its fix sorts all, and
       the `strict` profile reports each.
     - Listings whose order is not seen to reach any of the uses above, or whose block raises an exception below.
@@ -101,7 +102,9 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import is_copied
 from torchrepro_lint.program.repetition import left_to_strict, only_evaluates
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.calls_at import called_at
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
@@ -119,6 +122,8 @@ _DECIDES = {
     "position": "what is looked up by position",
 }
 #: The modules whose functions draw from a global generator, by the generator.
+#: How many objects of a class of data sets are looked at.
+_MOST_MADE: Final = 8
 _GLOBAL: Final = {"python": "random", "numpy": "numpy.random"}
 _WALKED = "sort the folders and the files of each folder: `folders.sort()`, `sorted(files)`"
 
@@ -217,6 +222,7 @@ def _seldom_matters(program: Program, one: Listing) -> bool:
         or _is_called_an_evaluation(program, one)
         or _is_of_their_folder(program, one)
         or _is_only_measured_with(program, one)
+        or _is_made_for_evaluations(program, one)
     )
 
 
@@ -268,6 +274,23 @@ def _is_only_measured_with(program: Program, one: Listing) -> bool:
     inside = [one for one in program.loaders if any(one.scope is place.scope for place in places)]
     own = [loader for loader in inside if _sites_of(loader.value("dataset")) & made]
     return bool(own) and all(is_of_an_evaluation(program, loader) for loader in own)
+
+
+def _is_made_for_evaluations(program: Program, one: Listing) -> bool:
+    """Whether each object of the data set's class is what a loader is given, and all these loaders are of an
+    evaluation, beside loaders that are not.
+    """
+    place = place_of(program.ev, one.sink.chain[-1].site)
+    cls = class_of_method(program.ev, place.facts, place.scope) if place is not None else None
+    made = making_places(program.ev, cls, _MOST_MADE + 1) if cls is not None else ()
+    if not made or len(made) > _MOST_MADE:
+        return False
+    sites = {Site(call.facts.path, call.call.site) for call in made}
+    given = [(loader, _sites_of(loader.value("dataset")) & sites) for loader in program.loaders]
+    if sites != set().union(*(found for _, found in given)):
+        return False
+    others = [loader for loader, found in given if not is_of_an_evaluation(program, loader)]
+    return bool(others) and not any(found for loader, found in given if loader in others)
 
 
 def _sites_of(values: Values) -> set[Site]:
