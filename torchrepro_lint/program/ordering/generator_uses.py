@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.loaders.loaders import Loader
-from torchrepro_lint.program.ordering.generators import consumers, loaders_with
+from torchrepro_lint.program.ordering.generators import consumers, loaders_with, serves_loaders_alone
 from torchrepro_lint.program.programs.epoch_loops import is_for_evaluation
+from torchrepro_lint.program.running.known_calls import KnownCall
 from torchrepro_lint.program.workers.global_draws import first_draw
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["GeneratorUse", "first_use"]
+__all__ = ["GeneratorUse", "decides_nothing", "first_use"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -32,6 +33,20 @@ def first_use(program: Program, made: frozenset[Site]) -> GeneratorUse | None:
     """The first that draws from a generator that is made at one of these places, the orders before the workers."""
     ordered = next(consumers(program, made), None)
     return GeneratorUse(ordered) if ordered is not None else next(_of_workers(program, made), None)
+
+
+def decides_nothing(program: Program, made: KnownCall) -> bool:
+    """Whether a generator is given to nothing but loaders that do not shuffle, and of whose workers none is seen to
+    draw: such a loader draws only a seed for its workers from it (torch/utils/data/dataloader.py 2.13.0,
+    `_BaseDataLoaderIter.__init__`), which nothing uses.
+    """
+    sites = frozenset({made.site})
+    loaders = [loader for group in loaders_with(program, sites) for loader in group]
+    return (
+        serves_loaders_alone(program, made)
+        and all(loader.known.order == "torch" and first_draw(program, loader) is None for loader in loaders)
+        and next(consumers(program, sites), None) is None
+    )
 
 
 def _of_workers(program: Program, made: frozenset[Site]) -> Iterator[GeneratorUse]:

@@ -227,14 +227,19 @@ def is_used(program: Program, made: KnownCall) -> bool:
     parents = parents_of(program.ev, made.facts)
     match parents.of(made.call):
         case tree.Assign(targets=(tree.Name(id=name),)):
-            if made.frame.scope.parent is None and len(program.imports.above(made.facts.path)) > 1:
-                return True  # what imports the file may draw from it
+            if _is_seen_by_others(program, made):
+                return True
             return program.ev.of_text(
                 ("draws-by-name", id(made.facts), name), lambda: _is_read_for_more_than_a_seed(name, parents)
             )
         case tree.ExprStmt() | tree.Attribute():
             return False
     return True
+
+
+def _is_seen_by_others(program: Program, made: KnownCall) -> bool:
+    """Whether a generator is made at the top of a file that others import, which may draw from it."""
+    return made.frame.scope.parent is None and len(program.imports.above(made.facts.path)) > 1
 
 
 def _is_read_for_more_than_a_seed(name: str, parents: Parents) -> bool:
@@ -287,7 +292,7 @@ def serves_loaders_alone(program: Program, made: KnownCall) -> bool:
     match parents.of(made.call):
         case tree.Arg():
             uses: list[tree.Expr] = [made.call]
-        case tree.Assign(targets=(tree.Name(id=name),)) if made.frame.scope.parent is not None:
+        case tree.Assign(targets=(tree.Name(id=name),)) if not _is_seen_by_others(program, made):
             uses = [use for use in parents.names.get(name, ()) if not parents.is_bound(use)]
         case _:
             return False

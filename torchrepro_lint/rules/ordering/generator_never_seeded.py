@@ -58,6 +58,8 @@ Not reported
     - Generators that are made where no seed is given, beside one that is seeded
       (`Generator() if seed is None else Generator().manual_seed(seed)`).
     - Generators that nothing draws from.
+    - Generators that are given only to loaders which do not shuffle, and of whose workers none is seen to draw: nothing
+      hangs on their numbers. They are reported in the `strict` profile only.
     - Generators in a function that puts made-up data through a network to see how much of them it takes, or how fast it
       is, by its name (`find_max_batch_size`): a constant is what one wants there. They are reported in the `strict`
       profile only.
@@ -74,6 +76,7 @@ from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.fixes.generator_fix import seed_generator_fix, seed_with_number_fix
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.program.ordering.generator_uses import decides_nothing
 from torchrepro_lint.program.ordering.generators import (
     is_used,
     made_generators,
@@ -128,7 +131,7 @@ class GeneratorNeverSeeded(Rule):
         # One that is made for a device is there because torch asks for it (`torch.set_default_device("cuda")`).
         return self.finding(
             program, made.site, message, fix=fix, declined=declined, about_control=bool(made.call.args),
-            seldom_matters=_makes_up_data(made),
+            seldom_matters=_makes_up_data(made) or (decides_nothing(program, made) and "its loaders do not shuffle"),
         )  # fmt: skip
 
 
