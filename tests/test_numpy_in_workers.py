@@ -75,6 +75,9 @@ def test_severity_and_message(write, requirements: str, seed: str, severity: Sev
         ("", "np.random.seed(0)\ntorch.manual_seed(0)", [], False),
         ("torch<1.9", "", [_ERROR], False),
         ("torch>=1.7", "", [_WARNING], False),
+        ("torchvision>=0.8", "", [], True),  # a lower bound that was inferred
+        ("torchvision>=0.8", "np.random.seed(0)", [_ERROR], False),
+        ("torchvision==0.8.2", "", [_ERROR], False),
         ("torch>=1.9", "", [], True),
         ("torch>=1.9", "random.seed(0)", [_WARNING], False),
     ],

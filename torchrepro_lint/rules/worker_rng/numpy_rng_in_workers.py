@@ -203,9 +203,10 @@ class NumpyRngInWorkers(LoaderRule):
         self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool, alone: bool
     ) -> Finding:
         fix, declined = None, None
-        seeding = None if controlled or program.target.known or not is_old else numpy_seeding(program, loader)
+        is_stated = program.target.supports_below("1.9")
+        seeding = None if controlled or is_stated or not is_old else numpy_seeding(program, loader)
         # Nobody changes a program that seeds nothing for a torch that it most likely does not have.
-        is_about_control = not is_old or (not program.target.known and seeding is None)
+        is_about_control = not is_old or (not is_stated and seeding is None)
         if self.is_told(program, loader.site, about_control=is_about_control):
             fix, declined = loader_fix(program, loader, init=True, generator=asks_for_generator(program, loader))
         if fix is not None and is_in_an_evaluation(program, loader):
@@ -238,7 +239,7 @@ class NumpyRngInWorkers(LoaderRule):
             about_control=is_about_control,
             seldom_matters=(is_of_an_evaluation(program, loader) and "it is of an evaluation")
             or (needs_an_option_left_off(program, draw.event) and _LEFT_OFF)
-            or (seeding is None and not program.target.known and (controlled or alone) and _UNKNOWN_TORCH),
+            or (seeding is None and not is_stated and (controlled or alone) and _UNKNOWN_TORCH),
         )
 
 
