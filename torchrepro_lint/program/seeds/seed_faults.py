@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.rng import rng_effects
@@ -52,6 +52,8 @@ __all__ = [
     "wants_fresh_numbers",
 ]
 
+#: They turn what they are given into an `int`.
+_RAISE_FOR_NONE: Final = frozenset({"torch.manual_seed", "torch.cuda.manual_seed", "torch.cuda.manual_seed_all"})
 #: The generators that are there without being made.
 _DRAWN_FROM: Final = frozenset({"python", "numpy", "torch"})
 #: A text in which a seed is put that settings hold: `str(params["base"]["seed"])`, `f"run_{config['seed']}"`.
@@ -158,7 +160,25 @@ def _is_always_none(program: Program, one: Evidence, written: tree.Expr) -> bool
         for frame in frames
         if ev.may_run(one.site.number, one.path, frame) and not _is_passed_over(program, one, frame)
     ]
-    return bool(values) and all(found and all(is_none(value) is True for value in found) for found in values)
+    if not values or not all(found and all(is_none(value) is True for value in found) for found in values):
+        return False
+    return not _raises_for_none(program, one, written)
+
+
+def _raises_for_none(program: Program, one: Evidence, written: tree.Expr) -> bool:
+    """Whether torch is seeded with the same where this runs, which raises TypeError for None: no run goes on without a
+    seed.
+    """
+    name = dotted_name(written)
+    return name is not None and any(
+        other.name in _RAISE_FOR_NONE
+        and other.frame.scope is one.frame.scope
+        and set(other.path) <= set(one.path)
+        and other.value is not None
+        and dotted_name(other.value) == name
+        and not any(binding.kind == "assign" for binding in one.frame.scope.bindings.get(name, ()))
+        for other in program.evidence_in(one.site.path)
+    )
 
 
 def _is_passed_over(program: Program, one: Evidence, frame: Frame) -> bool:

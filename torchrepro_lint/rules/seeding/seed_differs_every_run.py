@@ -68,6 +68,7 @@ Not reported
     - A seed from the clock that is printed or saved where it is chosen, and one of which a comment beside it says that
       other numbers are wanted (`# another order in each run`): reported in the `strict` profile only.
     - Worker init functions, which are TRL105.
+    - A seed that is None where torch is seeded with the same: `torch.manual_seed(None)` raises, and no run goes on.
     - `np.random.seed(None)` right after a draw for which a constant seed stands alone: it gives back what was there.
     - A function that saves the generator's state and restores it later, and so seeds only for itself.
     - A seed that the same function replaces with a given one before anything that can be seen is drawn.
