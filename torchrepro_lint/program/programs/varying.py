@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import sub_expressions, walk
+from torchrepro_lint.facts.expressions import dotted_name, sub_expressions, walk
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.program.running.callers import called_name
 from torchrepro_lint.program.running.epochs import is_range
@@ -78,6 +78,8 @@ class _Reader:
                 of_self = isinstance(value, tree.Name) and value.id == waypoint.scope.self_name
                 kept = attribute_of_main(attr, waypoint.facts, of_object=of_self) == CONSTANT
                 return says_epoch(attr) or not kept or self._is_altered_above(index, attr) or self._holder(index, value)
+            case tree.Subscript(value=value, index=tree.Const(value=str(key))) if self._is_set_anew(index, value, key):
+                return True
             case tree.Call(func=func):
                 word = called_name(func)
                 if word not in _STEADY and word not in method_words("asks_for_rank"):
@@ -91,6 +93,38 @@ class _Reader:
         """Whether a file that the way comes through alters such an attribute: `args.seed += epoch`."""
         files = (waypoint.facts for waypoint in self.way[index + 1 : self.last + 1])
         return any(attribute_of_main(attr, facts, of_object=False) != CONSTANT for facts in files)
+
+    def _is_set_anew(self, index: int, holder: tree.Expr, key: str) -> bool:
+        """Whether a function on the way, from the holder of an entry on up, gives that entry of its object something
+        that varies: `options["seed"] = run + 1` in the loop, before it hands on `options`.
+        """
+        while True:
+            waypoint = self.way[index]
+            scope = waypoint.scope
+            if any(_is_entry(store.target, holder, key) and self.varies(index, store.value) for store in scope.stores):
+                return True
+            made = self._where_from(index, holder)
+            if made is None:
+                return False
+            index, holder = made
+
+    def _where_from(self, index: int, holder: tree.Expr) -> tuple[int, tree.Expr] | None:
+        """What a name or an attribute of the object was given, and the place of the way where that is written."""
+        scope = self.way[index].scope
+        match holder:
+            case tree.Attribute(value=tree.Name(id=name)) if name == scope.self_name:
+                kept = [store.value for store in scope.stores if dotted_name(store.target) == dotted_name(holder)]
+                return (index, kept[0]) if len(kept) == 1 and isinstance(kept[0], tree.Name) else None
+            case tree.Name(id=name):
+                owner = scope.binder(name)
+                if owner is not scope:
+                    outer = (at for at in range(index + 1, self.last + 1) if self.way[at].scope is owner)
+                    found = next(outer, None)
+                    return (found, holder) if found is not None else None
+                if [binding.kind for binding in owner.bindings[name]] == ["param"] and index < self.last:
+                    _, given = self._handed(index, name)
+                    return (index + 1, given) if given is not None else None
+        return None
 
     def _name(self, index: int, name: str) -> bool:
         if says_epoch(name):
@@ -145,6 +179,14 @@ class _Reader:
                     if not known or (given is not None and self._holder(index + 1, given)):
                         return True
         return False
+
+
+def _is_entry(target: tree.Expr, holder: tree.Expr, key: str) -> bool:
+    """Whether an assignment is to this entry of what an expression names."""
+    match target:
+        case tree.Subscript(value=value, index=tree.Const(value=name)) if name == key:
+            return dotted_name(value) == dotted_name(holder) is not None
+    return False
 
 
 def _names(node: tree.Expr, name: str) -> bool:
