@@ -62,3 +62,49 @@ def test_a_class_that_only_evaluations_use(loaders: str, expected: int, write) -
     found = [one.code for one in check([root]).findings if one.code == "TRL207"]
     assert len(found) == expected
     assert [one.code for one in check([root], {"select": ("TRL207",)}).findings] == ["TRL207"]
+
+
+@pytest.mark.parametrize(
+    ("name", "kept", "expected"),
+    [
+        ("FontsTest", "test_loader", 0),
+        ("FUNITTestData", "other_loader", 0),
+        ("Fonts", "val_loader", 0),
+        ("Fonts", "other_loader", 1),
+    ],
+)
+def test_a_set_in_a_data_set_for_an_evaluation(name: str, kept: str, expected: int, write) -> None:
+    program = f"""
+        import random
+        import torch
+        from torch import nn
+        from torch.utils.data import DataLoader, Dataset
+
+        torch.manual_seed(0)
+        random.seed(0)
+
+        class {name}(Dataset):
+            def __init__(self, words):
+                self.words = words
+
+            def __len__(self):
+                return len(self.words)
+
+            def __getitem__(self, index):
+                others = set("abcdef").difference({{"a"}})
+                return torch.tensor([float(ord(one)) for one in random.sample(list(others), 2)])
+
+        model = nn.Linear(2, 2)
+        optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+        {kept} = DataLoader({name}("abcdef"))
+        train_loader = DataLoader(torch.ones(8, 2))
+        for batch in train_loader:
+            optimizer.zero_grad()
+            model(batch).sum().backward()
+            optimizer.step()
+        for batch in {kept}:
+            print(model(batch))
+    """
+    root = write({"pyproject.toml": "", "train.py": program})
+    assert len([one for one in check([root]).findings if one.code == "TRL208"]) == expected
+    assert [one.code for one in check([root], {"select": ("TRL208",)}).findings] == ["TRL208"]

@@ -7,6 +7,7 @@ old_releases.py       which release of a library a file is for
 global_draws.py       what one takes from torch's global generator
 measured_loaders.py   those with which nothing, or something, is trained; training_draws.py: what one for an evaluation
                       does not draw
+evaluation_classes.py classes of data sets that serve an evaluation alone
 loader_uses.py        what is done with one in the end
 drawn_items.py        data sets that draw each item, whatever its index
 ranks.py              distributed programs

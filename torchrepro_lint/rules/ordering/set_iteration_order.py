@@ -43,6 +43,8 @@ Not reported
     - A loop that visits the elements one after the other by position (`for i in range(len(names)): print(names[i])`).
     - The position of a file in a list of files, by its name (`image_list.index(path)`): the number of a row in a table
       that is kept with the list. It is reported in the `strict` profile only.
+    - Samples and random choices in a data set for an evaluation, by the name of its class (`FacesTest`) or since only
+      loaders of an evaluation get its objects: reported in the `strict` profile only.
     - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
       profile only. Numbers by position are reported everywhere but in a function that no code of the project calls,
       beside others that are used, in code that is copied from elsewhere, and in a function that plots, by its name, and
@@ -67,6 +69,7 @@ from torchrepro_lint.program.programs.for_others import is_copied
 from torchrepro_lint.program.repetition import is_never_run, only_evaluates
 from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.seeds.shown_draws import is_in_a_plot
+from torchrepro_lint.program.workers.evaluation_classes import is_made_for_evaluations, is_of_an_evaluation_class
 from torchrepro_lint.rules.base import Rule
 
 _FIXES = {
@@ -96,8 +99,7 @@ class SetIterationOrder(Rule):
             fix, declined = _fix(program, one) if self.is_told(program, one.site, about_control=order) else (None, None)
             yield self.finding(
                 program, one.site, message, one.sink.chain, fix=fix, declined=declined, about_control=order,
-                seldom_matters=not order
-                and (
+                seldom_matters=_is_for_an_evaluation(program, one) if order else (
                     only_evaluates(program, one.site)
                     or is_never_run(program, one.site)
                     or is_copied(program, one.site.path)
@@ -105,6 +107,11 @@ class SetIterationOrder(Rule):
                     or _numbers_files(program, one)
                 ),
             )  # fmt: skip
+
+
+def _is_for_an_evaluation(program: Program, one: OrderedSet) -> bool:
+    """Whether the data set that iterates over a set is for an evaluation alone."""
+    return is_of_an_evaluation_class(program, one.site) or is_made_for_evaluations(program, one.site)
 
 
 def _numbers_files(program: Program, one: OrderedSet) -> bool:

@@ -95,26 +95,28 @@ from torchrepro_lint.facts.expressions import strings_in
 from torchrepro_lint.fixes.sort_fix import sort_fix
 from torchrepro_lint.fixes.unsafe_reasons import DRAWN_SPLIT
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.program.evaluation.values import External, Instance, Site, Values
+from torchrepro_lint.program.evaluation.values import External, Site
 from torchrepro_lint.program.intent.options_left_off import runs_where_an_option_is_off
 from torchrepro_lint.program.orders.listings import Listing, unsorted_listings
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.for_others import is_copied
 from torchrepro_lint.program.repetition import left_to_strict, only_evaluates
 from torchrepro_lint.program.running.callers import frame_without_callers
-from torchrepro_lint.program.running.calling_places import making_places
 from torchrepro_lint.program.running.calls_at import called_at
-from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.seeds.fixed_draws import is_to_be_fixed
 from torchrepro_lint.program.seeds.late_seeds import late_seeds
+from torchrepro_lint.program.workers.evaluation_classes import (
+    is_made_for_evaluations,
+    is_of_an_evaluation_class,
+    sites_of,
+)
 from torchrepro_lint.program.workers.global_draws import is_of_an_evaluation
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
 
 #: Classes of data sets for an evaluation, by a word of their names.
-_EVALUATES: Final = function_words("evaluation_classes")
 _DECIDES = {
     "samples": "the order of the samples",
     "split": "a split, a shuffle or a random choice",
@@ -122,8 +124,6 @@ _DECIDES = {
     "position": "what is looked up by position",
 }
 #: The modules whose functions draw from a global generator, by the generator.
-#: How many objects of a class of data sets are looked at.
-_MOST_MADE: Final = 8
 _GLOBAL: Final = {"python": "random", "numpy": "numpy.random"}
 _WALKED = "sort the folders and the files of each folder: `folders.sort()`, `sorted(files)`"
 
@@ -217,12 +217,12 @@ def _seldom_matters(program: Program, one: Listing) -> bool:
             place is not None and function_words("only_looks").search(place.scope.name) is not None
         )
     return one.sink.kind == "samples" and (
-        _is_of_an_evaluation(program, one)
+        is_of_an_evaluation_class(program, one.sink.chain[-1].site)
         or only_evaluates(program, one.site)
         or _is_called_an_evaluation(program, one)
         or _is_of_their_folder(program, one)
         or _is_only_measured_with(program, one)
-        or _is_made_for_evaluations(program, one)
+        or is_made_for_evaluations(program, one.sink.chain[-1].site)
     )
 
 
@@ -256,15 +256,6 @@ def _is_of_their_folder(program: Program, one: Listing) -> bool:
     )
 
 
-def _is_of_an_evaluation(program: Program, one: Listing) -> bool:
-    """Whether the data set that gives the samples is, by the name of its class, for an evaluation: `FacesTest`."""
-    place = place_of(program.ev, one.sink.chain[-1].site)
-    scope = place.scope if place is not None else None
-    while scope is not None and not isinstance(scope.node, tree.ClassDef):
-        scope = scope.parent
-    return scope is not None and _EVALUATES.search(scope.name) is not None and "Train" not in scope.name
-
-
 def _is_only_measured_with(program: Program, one: Listing) -> bool:
     """Whether the data set of the samples is made in a function for its own loaders, one at least, and these are of an
     evaluation: they give the mean and the covariance of activations, which are the same in any order.
@@ -272,30 +263,8 @@ def _is_only_measured_with(program: Program, one: Listing) -> bool:
     made = {link.site for link in one.sink.chain}
     places = [place for link in one.sink.chain if (place := place_of(program.ev, link.site)) is not None]
     inside = [one for one in program.loaders if any(one.scope is place.scope for place in places)]
-    own = [loader for loader in inside if _sites_of(loader.value("dataset")) & made]
+    own = [loader for loader in inside if sites_of(loader.value("dataset")) & made]
     return bool(own) and all(is_of_an_evaluation(program, loader) for loader in own)
-
-
-def _is_made_for_evaluations(program: Program, one: Listing) -> bool:
-    """Whether each object of the data set's class is what a loader is given, and all these loaders are of an
-    evaluation, beside loaders that are not.
-    """
-    place = place_of(program.ev, one.sink.chain[-1].site)
-    cls = class_of_method(program.ev, place.facts, place.scope) if place is not None else None
-    made = making_places(program.ev, cls, _MOST_MADE + 1) if cls is not None else ()
-    if not made or len(made) > _MOST_MADE:
-        return False
-    sites = {Site(call.facts.path, call.call.site) for call in made}
-    given = [(loader, _sites_of(loader.value("dataset")) & sites) for loader in program.loaders]
-    if sites != set().union(*(found for _, found in given)):
-        return False
-    others = [loader for loader, found in given if not is_of_an_evaluation(program, loader)]
-    return bool(others) and not any(found for loader, found in given if loader in others)
-
-
-def _sites_of(values: Values) -> set[Site]:
-    """Where the objects of a project's classes among some values are made."""
-    return {value.site for value in values if isinstance(value, Instance) and value.site is not None}
 
 
 def _is_to_be_fixed(program: Program, one: Listing) -> bool:
