@@ -45,6 +45,9 @@ def frames_at(ev: Evaluator, way: Way) -> tuple[Frame, ...] | None:
     outermost = way[-1]
     frames = [frame_without_callers(ev, outermost.facts, outermost.scope)]
     for outer, inner in pairwise(reversed(way)):
+        if isinstance(inner.scope.node, tree.Comprehension):
+            frames = [frame_without_callers(ev, inner.facts, inner.scope)]  # what its names stand for is not told
+            continue
         call = next((call for call, _ in outer.scope.calls if call.site == outer.site), None)
         if call is None:
             return None
