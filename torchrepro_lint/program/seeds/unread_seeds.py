@@ -36,6 +36,10 @@ _SEED: Final = re.compile(r"--(?:(?:manual|random|rand|rng|global|torch|base)[-_
 _SPREAD: Final = re.compile(
     rb"\*\*\s*(?!kw)\w*(?:vars|arg|opt|cfg|conf|param|flag)|kwargs\s*=\s*(?:vars|dict)\(|__dict__|_get_kwargs"
 )
+#: What a program imports that draws, or that may.
+_DRAWS: Final = re.compile(
+    rb"^\s*(?:from|import)\s+(?!argparse\b|os\b|sys\b|pathlib\b|ast\b|json\b|typing\b|__future__\b)\w", re.MULTILINE
+)
 _FINDS_ANYTHING: Final = any_word(["import_module", "__import__", "exec", "instantiate", "run_path", "run_module"])
 _ARGUMENTS: Final = function_words("holds_arguments")
 _OWN: Final = (FunctionValue, MethodValue, ClassValue, Instance)
@@ -43,11 +47,11 @@ _OWN: Final = (FunctionValue, MethodValue, ClassValue, Instance)
 
 def unread_seeds(program: Program) -> Iterator[tuple[str, Site]]:
     """The options, each with the call that declares it, in the order of files and text. None where another option of
-    the file gives the seeds (`--run_seeds`).
+    the file gives the seeds (`--run_seeds`), and in a file that only declares options and that nothing imports.
     """
     for path in program.asked_with(_DECLARES):
         facts = program.facts(path)
-        if facts is None or program.is_test(path):
+        if facts is None or program.is_test(path) or _is_for_no_program(program, path):
             continue
         declared = sorted(_declarations(facts), key=lambda one: one.site)
         for call in declared:
@@ -70,6 +74,14 @@ def draws_something(program: Program, path: Path) -> bool:
         if any(first_draw(program, run, rng) is not None for rng in MAIN_RNGS):
             return True
     return not runs
+
+
+def _is_for_no_program(program: Program, path: Path) -> bool:
+    """Whether a file names nothing that draws, and no other file imports it: no program has its options."""
+    if program.project.holds(path, _DRAWS):
+        return False
+    importing = _importing(path.stem)
+    return not any(one != path and program.project.holds(one, importing) for one in program.project.known)
 
 
 def _declarations(facts: ModuleFacts) -> Iterator[tree.Call]:

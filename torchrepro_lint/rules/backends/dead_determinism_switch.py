@@ -70,7 +70,8 @@ Not reported
     - A generator that nothing keeps or reads in a function that seeds the global generator as well: nothing is missing.
       Where all programs that run it seed the global one, it is reported in the `strict` profile only.
       One with a name that nothing reads counts where its function draws from the global generator of the same kind.
-    - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed.
+    - Options of programs that pass all their arguments to a library, or as keywords: it may read the seed. Options in a
+      file that only declares them and that nothing imports.
     - Options for a seed in programs that draw nothing, that evaluate a network or that prepare data, by the names of
       their files, or that a function declares which no program runs: reported in the `strict` profile only.
 
