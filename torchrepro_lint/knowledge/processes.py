@@ -12,7 +12,7 @@ from torchrepro_lint.knowledge.conditions import Condition, Parameter, parse_con
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.tables import expand_names, read_rows
 
-__all__ = ["PoolClass", "ProcessStart", "pool_classes", "process_starts"]
+__all__ = ["PoolClass", "ProcessStart", "begins_a_fit", "pool_classes", "process_starts"]
 
 _FILE = "processes.toml"
 
@@ -66,6 +66,12 @@ def process_starts() -> Mapping[str, ProcessStart]:
         )
         found.update((canonical(name), one) for name in _names(row))
     return found
+
+
+@cache
+def begins_a_fit() -> frozenset[str]:
+    """The canonical names of calls that draw where a fit of their own begins."""
+    return frozenset(canonical(name) for row in read_rows(_FILE, "fit") for name in _names(row))
 
 
 def _names(row: Mapping[str, Any]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.knowledge.function_words import function_words
-from torchrepro_lint.knowledge.processes import PoolClass, ProcessStart, pool_classes, process_starts
+from torchrepro_lint.knowledge.processes import PoolClass, ProcessStart, begins_a_fit, pool_classes, process_starts
 from torchrepro_lint.knowledge.rng import rng_effects
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.values import (
@@ -238,9 +238,11 @@ def _first_draw(program: Program, events: Sequence[Event], rng: str, *, counts_w
 
 
 def _decides_nothing(program: Program, event: Event, counts_weights: bool) -> bool:
-    """Whether a draw is of no result, or of first weights that do not count or are replaced, or does not happen: the
-    model that draws is in evaluation mode.
+    """Whether a draw is of no result, or of first weights that do not count or are replaced, or of where a fit begins
+    that a library makes; or does not happen: the model that draws is in evaluation mode.
     """
+    if event.name in begins_a_fit():
+        return True
     if draws_weights(event) and (not counts_weights or brings_weights(event)):
         return True
     return is_idle(program.ev, event) or is_switched_off(program, event)

@@ -68,7 +68,8 @@ Not reported
     - Draws that decide no result: the length of a pause, the name of a file; and the first weights of a network, which
       are mostly replaced by others, except in what Ray runs, where models are trained. Dropout of a model that is in
       evaluation mode, or of a part that such a model was made from.
-    - The first values of a tensor that is fitted (`torch.rand(n, requires_grad=True)`), as first weights are.
+    - The first values of a tensor that is fitted (`torch.rand(n, requires_grad=True)`), as first weights are, and the
+      first positions of a layout of NetworkX (`spring_layout`).
     - The workers of a `DataLoader` (TRL101), and `torch.multiprocessing.spawn` (TRL502).
 
 Known limits
