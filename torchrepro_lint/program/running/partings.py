@@ -1,4 +1,6 @@
-"""Where the ways to two events part, and whether the run reaches the one before it comes to the other."""
+"""Where the ways to two events part, and whether the run reaches the one before it comes to the other, or once
+more after that.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +8,20 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.events import Event
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["one_comes_before"]
+__all__ = ["is_tried_before", "one_comes_before"]
 
 
 def one_comes_before(program: Program, early: Iterable[Event], late: Event) -> bool:
@@ -99,3 +104,42 @@ def _reads_in(program: Program, facts: ModuleFacts, scope: Scope) -> set[int]:
     return {
         read.site for reads in parents.attributes.values() for read in reads if parents.function(read) is scope.node
     }
+
+
+def is_tried_before(program: Program, early: Event, late: Event) -> bool:
+    """Whether the call that leads to the early event is made once more after the late one, with another switch, and
+    only that run counts: `main(debug=True)`, `set_seed(0)`, `main(debug=False)`. The first gives nothing that is kept.
+    """
+    parted = ((one, other) for one, other in zip(early.sites, late.sites, strict=False) if one != other)
+    first, second = next(parted, (early.site, late.site))
+    place = place_of(program.ev, first)
+    call = called_at(place) if place is not None and first.path == second.path else None
+    if place is None or call is None or not isinstance(parents_of(program.ev, place.facts).of(call), tree.ExprStmt):
+        return False
+    arms = set(place.scope.path_at(second.number))
+    return any(
+        other.site > second.number and arms.issuperset(path) and _differ_by_a_switch(call, other)
+        for other, path in place.scope.calls
+    )
+
+
+def _differ_by_a_switch(call: tree.Call, other: tree.Call) -> bool:
+    """Whether two calls of one function have the same arguments but for True or False."""
+    if dotted_name(call.func) is None or dotted_name(call.func) != dotted_name(other.func):
+        return False
+    given, given_there = (
+        [(arg.keyword, _written(arg.value)) for arg in one.args if _is_a_switch(arg)] for one in (call, other)
+    )
+    rest, rest_there = (
+        [(arg.keyword, arg.star, _written(arg.value)) for arg in one.args if not _is_a_switch(arg)]
+        for one in (call, other)
+    )
+    return given != given_there and rest == rest_there and all(written is not None for *_, written in rest)
+
+
+def _is_a_switch(arg: tree.Arg) -> bool:
+    return isinstance(arg.value, tree.Const) and isinstance(arg.value.value, bool)
+
+
+def _written(node: tree.Expr) -> str | None:
+    return repr(node.value) if isinstance(node, tree.Const) else dotted_name(node)

@@ -59,6 +59,8 @@ Not reported
     - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed. Where
       nothing else seeds the program, first weights are reported in the `strict` profile only.
     - What a cell of a notebook draws, if no cell uses it from the seed on.
+    - What is tried before the seed, where the same call is made once more after it, with another switch
+      (`main(debug=True)`, `set_seed(0)`, `main(debug=False)`): reported in the `strict` profile only.
     - Branches of an `if` that do not run together with the seed.
     - What the program reaches by no way on which each option of the command line has one value: reported in the
       `strict` profile only.
@@ -91,6 +93,7 @@ from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.first_weights import draws_weights, is_of_a_model
 from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.running.chains import branches
+from torchrepro_lint.program.running.partings import is_tried_before
 from torchrepro_lint.program.running.reach import Event, Link, shown
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
 from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
@@ -117,6 +120,7 @@ class SeedAfterRandomness(Rule):
             evaluates = function_words("evaluates").search(name) is not None
             seldom = (
                 (not late.is_possible and "no run comes to both: they need other options")
+                or (is_tried_before(program, late.early, late.seed) and "the run that counts comes after the seed")
                 or (evaluates and draws_weights(late.early) and "trained weights replace these")
                 or (is_outside_the_training(program, late.early) and "it is outside of the training")
                 or (only_evaluates(program, late.seed.site) and "the program only evaluates")
