@@ -13,13 +13,16 @@ from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.guards import place_of
-from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.parents import Node, Parents, children, parents_of
 from torchrepro_lint.program.running.reach import Event
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_in_a_plot", "is_only_shown", "is_outside_the_training"]
+#: What gives all items of its first argument in their order.
+_WHOLE = frozenset({"enumerate", "tqdm"})
+
+__all__ = ["is_in_a_plot", "is_only_shown", "is_outside_the_training", "orders_seeded_runs"]
 
 
 def is_in_a_plot(program: Program, site: Site) -> bool:
@@ -54,6 +57,44 @@ def is_only_shown(program: Program, event: Event) -> bool:
         return False
     uses = [use for use in parents.reads(target.id) if parents.function(use) is scope.node]
     return bool(uses) and all(_is_told(parents, use) for use in uses)
+
+
+def orders_seeded_runs(program: Program, event: Event, seed: Event) -> bool:
+    """Whether a shuffle only orders a list that a loop goes through to its end, each turn of which seeds first: in
+    which order the runs come changes none of them.
+    """
+    if event.frame is None or event.call is None or last_part(event.name) != "shuffle" or len(event.call.args) != 1:
+        return False
+    listed, scope = event.call.args[0].value, event.frame.scope
+    if not isinstance(listed, tree.Name) or scope.binder(listed.id) is not scope:
+        return False
+    parents = parents_of(program.ev, event.frame.facts)
+    # What a function reads of a module may be read at any time.
+    readers = {id(one.node): one for one in event.frame.facts.walk_scopes() if one.binder(listed.id) is scope}
+    reads = [use for use in parents.reads(listed.id) if use is not listed and id(parents.function(use)) in readers]
+    own = [use for use in reads if parents.function(use) is scope.node]
+    reads = [use for use in reads if use not in own or use.site > event.call.site]
+    loop = _loop_over(parents, reads[0]) if len(reads) == 1 else None
+    if loop is None or any(_leaves(statement) for statement in loop.body):
+        return False
+    inside = (scope.path_at(site.number) for site in seed.sites if site.path == event.site.path)
+    return any(path[-1:] == ((loop.site, "body"),) for path in inside)
+
+
+def _loop_over(parents: Parents, use: tree.Name) -> tree.For | None:
+    """The loop that goes through what a name stands for, all of it."""
+    above = parents.of(use)
+    if isinstance(above, tree.Arg):
+        above = parents.of(above)
+        above = parents.of(above) if isinstance(above, tree.Call) and called_name(above.func) in _WHOLE else None
+    return above if isinstance(above, tree.For) else None
+
+
+def _leaves(node: Node) -> bool:
+    """Whether a part of a loop may end it before its last turn."""
+    if isinstance(node, tree.Return) or (isinstance(node, tree.Jump) and node.kind == "break"):
+        return True
+    return not isinstance(node, tree.FunctionDef | tree.ClassDef) and any(map(_leaves, children(node)))
 
 
 def is_outside_the_training(program: Program, event: Event) -> bool:

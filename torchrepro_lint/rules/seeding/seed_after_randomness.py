@@ -59,6 +59,7 @@ Not reported
     - Anything but first weights before the arguments of Hugging Face's Trainer, if these are given no seed. Where
       nothing else seeds the program, first weights are reported in the `strict` profile only.
     - What a cell of a notebook draws, if no cell uses it from the seed on.
+    - A shuffle that only orders a list of runs each of which seeds first: reported in the `strict` profile only.
     - What is tried before the seed, where the same call is made once more after it, with another switch
       (`main(debug=True)`, `set_seed(0)`, `main(debug=False)`): reported in the `strict` profile only.
     - Branches of an `if` that do not run together with the seed.
@@ -96,7 +97,7 @@ from torchrepro_lint.program.running.chains import branches
 from torchrepro_lint.program.running.partings import is_tried_before
 from torchrepro_lint.program.running.reach import Event, Link, shown
 from torchrepro_lint.program.seeds.late_seeds import LateSeed, late_seeds
-from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training
+from torchrepro_lint.program.seeds.shown_draws import is_outside_the_training, orders_seeded_runs
 from torchrepro_lint.program.seeds.trained_models import is_trained
 from torchrepro_lint.rules.base import Rule
 
@@ -121,6 +122,7 @@ class SeedAfterRandomness(Rule):
             seldom = (
                 (not late.is_possible and "no run comes to both: they need other options")
                 or (is_tried_before(program, late.early, late.seed) and "the run that counts comes after the seed")
+                or (orders_seeded_runs(program, late.early, late.seed) and "each of the runs that it orders is seeded")
                 or (evaluates and draws_weights(late.early) and "trained weights replace these")
                 or (is_outside_the_training(program, late.early) and "it is outside of the training")
                 or (only_evaluates(program, late.seed.site) and "the program only evaluates")
