@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.method_words import method_words
@@ -61,7 +61,7 @@ def is_for_the_run(program: Program, one: Evidence) -> bool:
         return False
     if is_fresh_by_choice(program, one):
         return False  # no two runs are meant to be alike
-    if is_for_workers_alone(program, one):
+    if is_for_workers_alone(program, one) or _counts_itself_on(one) or _is_of_its_object(program, one):
         return False
     return not (is_for_a_split(program, one) or is_for_the_next_draw(program, one) or is_for_one_draw(program, one))
 
@@ -74,6 +74,38 @@ def _is_the_clock(program: Program, one: Evidence) -> bool:
         return False
     source = entropy_of(program.ev, one.value, one.frame)
     return source is not None and not source.fallback and not source.path and source.name != "builtins.hash"
+
+
+def _counts_itself_on(one: Evidence) -> bool:
+    """Whether the function that seeds counts the seed on below, for its next call: `param.latest += 1`. It is a seed of
+    what is drawn until then, as for two inputs that are to be augmented alike.
+    """
+    name = dotted_name(one.value) if isinstance(one.value, tree.Attribute) else None
+    return name is not None and any(
+        store.augmented and store.statement.site > one.site.number and dotted_name(store.target) == name
+        for store in one.frame.scope.stores
+    )
+
+
+def _is_of_its_object(program: Program, one: Evidence) -> bool:
+    """Whether a method seeds with what its object keeps, if it was given one, and the object is no run: an estimator
+    that is fitted, which has `if self.seed is not None: torch.manual_seed(self.seed)`.
+    """
+    scope = one.frame.scope
+    cls = scope.parent
+    match one.value:
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == scope.self_name and cls is not None:
+            asked = (scope.branches.get(branch) for branch, arm in one.path if arm == "then")
+            is_asked = any(isinstance(test, tree.If) and _asks_whether_given(test.test, owner, attr) for test in asked)
+            return is_asked and not _is_of_a_run(program, one, cls)
+    return False
+
+
+def _asks_whether_given(test: tree.Expr, owner: str, attr: str) -> bool:
+    match test:
+        case tree.Compare(left=tree.Attribute(value=tree.Name(id=name), attr=asked), ops=("is not" | "!=",)):
+            return name == owner and asked == attr
+    return False
 
 
 def is_of_a_framework(one: Evidence) -> bool:

@@ -97,6 +97,8 @@ Not reported
       split or the choice.
     - A seed that is given back right below its use, or below each call of the function that sets it
       (`np.random.seed(None)`, `random.seed()`, `torch.seed()`): it is none of the run.
+    - A seed that a method sets from its object, if that was given one (`if self.seed is not None:
+      torch.manual_seed(self.seed)`), where the object is no run; and one that its function counts on for the next call.
     - A seed under a test whether a file is there (`if not os.path.exists(path)`): it is that of what is kept in the
       file, and runs that find the file seed nothing.
     - Draws that decide nothing of a training: those of a program that only evaluates or shows something, of a function
