@@ -49,7 +49,8 @@ Not reported
       profile only. Numbers by position are reported everywhere but in a function that no code of the project calls,
       beside others that are used, in code that is copied from elsewhere, and in a function that plots, by its name, and
       neither returns nor saves anything (`plot_classes`). Those of a program that only evaluates or shows something are
-      of the `strict` profile.
+      of the `strict` profile. So are those of a set of which only its name says that it has strings (`labels`): the
+      elements may be numbers, whose order is the same in every run.
 
 References
     https://docs.python.org/3/reference/datamodel.html#object.__hash__
@@ -58,6 +59,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.facts import tree
@@ -105,8 +107,12 @@ class SetIterationOrder(Rule):
                     or is_copied(program, one.site.path)
                     or is_in_a_plot(program, one.site)
                     or _numbers_files(program, one)
+                    or (one.by_name and _MAY_BE_NUMBERS)
                 ),
             )  # fmt: skip
+
+
+_MAY_BE_NUMBERS: Final = "only the name of the set says that it has strings"
 
 
 def _is_for_an_evaluation(program: Program, one: OrderedSet) -> bool:
