@@ -22,13 +22,13 @@ BLANK = "import torch\ntorch.manual_seed(0)\nroot =\nmodel = torch.load(root)\n"
 TABS = "import torch\ntorch.manual_seed(0)\nif torch.rand(1) > 0:\n\tx = 1\n        y = 2\n"
 #: Python takes this, and libcst does not. What is found there has no place for it.
 ODD_TABS = "import torch\nif torch.rand(1) > 0:\n\tif 1:\n            g = torch.Generator()\n\tprint(torch.rand(2, generator=g))\n"
+LEFT_OUT = "import torch\n\n\ndef train(\n    model,\n):\n    #{}\n\n\ntorch.manual_seed(0)\n"
 UNFINISHED = "import torch\ntorch.manual_seed(0)\nfor epoch in range(3):\n    \n"
 KINDS = {
     "a template": TEMPLATE,
     "a part": PART,
     "cells": CELLS,
     "no torch": ELSEWHERE,
-    "a value left out": BLANK,
     "the begin of a block": UNFINISHED,
     "tabs and spaces mixed": TABS,
     "a script of cells": "import torch\n#%%\ntorch.manual_seed(0)\n#%%\nprint(torch.rand(2)\n",
@@ -38,6 +38,8 @@ OLDER = {
     "Python 2": OLD,
     "Python 3.6": "import torch\ntorch.rand(2).cuda(async=True)\n",
     "Python 3.10": "import torch\n\0\n",
+    "a value left out": BLANK,
+    "a block left out": LEFT_OUT.format(" TODO: your code here"),
 }
 
 
@@ -55,6 +57,12 @@ def test_what_nothing_imports_is_only_counted(write, text: str) -> None:
     assert (finding.code, finding.severity) == ("TRL900", Severity.WARNING)
     assert [one.code for one in check([root], {"select": ("TRL900",)}).findings] == ["TRL900"]
     assert check([root], {"ignore": ("TRL900",)}).left == LeftToStrict()
+
+
+def test_a_block_that_is_missing_is_a_slip_where_nothing_says_that_it_is_to_be_written(write) -> None:
+    root = _root(write, {"train.py": LEFT_OUT.format(" as in the paper")})
+    (finding,) = check([root]).findings
+    assert (finding.code, finding.severity) == ("TRL900", Severity.ERROR)
 
 
 def test_a_copy_that_no_file_can_import_is_only_counted(write) -> None:

@@ -42,6 +42,34 @@ def frames(folder):
 
 print(list(frames(sys.argv[1])))
 """
+#: A split of what a loop over a listing has made the keys of a dictionary, or the lines of a file.
+KEYS = OTHER.replace("import os\n", "import os\nimport random\n").replace(
+    "    found = {}\n",
+    """\
+    books = {{}}
+    for one in os.listdir(folder):
+        books.setdefault(one, {{}})
+        books[one]["text"] = one
+    found = random.sample({}, 4)
+""",
+)
+LINES = OTHER.replace(
+    "    found = {}\n",
+    """\
+    with open("names", "w") as names:
+        for one in os.listdir(folder):
+            {}
+    found = list(open("names"))
+""",
+)
+FILLED = {
+    "drawn from the keys": (KEYS.format("list(books)"), False),
+    "drawn from the view of the keys": (KEYS.format("books.keys()"), False),
+    "drawn from the sorted keys": (KEYS.format("sorted(books)"), True),
+    "written to a file": (LINES.format("names.write(one)"), False),
+    "printed to a file": (LINES.format("print(one, file=names)"), False),
+    "only printed": (LINES.format("print(one)"), True),
+}
 LISTINGS = {
     "no safe fix": ("[os.path.join(top, one) for top, _, files in os.walk(folder) for one in files]", False),
     "safe as well": ("[one for one in os.listdir(folder)]", True),
@@ -58,6 +86,12 @@ def _is_safe(root, rule: str, path: str = "train.py") -> bool:
 @pytest.mark.parametrize(("listing", "is_safe"), LISTINGS.values(), ids=LISTINGS)
 def test_a_listing_beside_another(listing: str, is_safe: bool, write) -> None:
     root = write({"pyproject.toml": "", "train.py": LISTS, "other.py": OTHER.format(listing)})
+    assert _is_safe(root, "TRL207") is is_safe
+
+
+@pytest.mark.parametrize(("other", "is_safe"), FILLED.values(), ids=FILLED)
+def test_a_listing_beside_one_that_a_loop_goes_through(other: str, is_safe: bool, write) -> None:
+    root = write({"pyproject.toml": "", "train.py": LISTS, "other.py": other})
     assert _is_safe(root, "TRL207") is is_safe
 
 

@@ -306,7 +306,7 @@ def test_the_arm_for_other_runs(tmp_path: Path, code: str, opposed: bool) -> Non
 def test_taken_back(tmp_path: Path, code: str, taken_back: bool) -> None:
     program = program_of(tmp_path, f"{HEAD}{code}\n")
     (one,) = [one for one in program.evidence if one.effect == "benchmark"]
-    assert is_taken_back(program, one, "benchmark-off") is taken_back
+    assert is_taken_back(program, one, "benchmark-off", lambda *_: False) is taken_back
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ text is no module of any Python; and notebooks that no Jupyter of today opens as
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from functools import cache
 from typing import Final
 
@@ -12,11 +13,14 @@ from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 
 __all__ = [
     "BEGINS_INDENTED",
+    "BLOCK_LEFT_OUT",
     "ENDS_EARLY",
     "ENDS_WITH_NULL",
     "NOTEBOOK_FORMAT",
     "NOT_BY_LIBCST",
     "form_of_no_module",
+    "is_left_to_do",
+    "is_to_be_filled_in",
     "is_meant_for_no_module",
     "is_of_an_older_python",
     "older_form",
@@ -26,6 +30,11 @@ __all__ = [
 BEGINS_INDENTED: Final = "it begins with an indented line, as a part of a file does"
 #: Why a text cannot be read that ends below a line such as `for name in names:`.
 ENDS_EARLY: Final = "it ends where a block begins, as a part of a file does"
+
+#: Why a text cannot be read in which a comment stands where the block of a function or an `if` is to be written.
+BLOCK_LEFT_OUT: Final = "a block is left out, as in code to be filled in"
+_TO_BE_FILLED_IN: Final = "as in code to be filled in"
+_TO_DO: Final = re.compile(r"#.*\b(?:todo|fixme|hint|your (?:own )?code|fill (?:in|out)|implement)\b", re.IGNORECASE)
 
 #: Why a text cannot be read that has null characters after its last line: until 3.11.3 Python left out what follows one
 #: in its line (docs.python.org/3.12/whatsnew/3.12.html: "The parser now raises SyntaxError when parsing source code
@@ -84,6 +93,17 @@ def form_of_no_module(line: str) -> str | None:
     return next((cause for pattern, cause in _no_modules() if pattern.search(code)), None)
 
 
+def is_left_to_do(lines: Iterable[str]) -> bool:
+    """Whether lines where a block is to be are comments, one of which says that something is to be done there."""
+    filled = [line.strip() for line in lines if line.strip()]
+    return all(line.startswith("#") for line in filled) and any(map(_TO_DO.search, filled))
+
+
+def is_to_be_filled_in(reason: str) -> bool:
+    """Whether the reason why a file cannot be read says that something is left out that is to be filled in."""
+    return reason.endswith(_TO_BE_FILLED_IN)
+
+
 def is_of_an_older_python(reason: str) -> bool:
     """Whether the reason why a file cannot be read is one that `older_form` gives, or a null character at its end."""
     return reason == ENDS_WITH_NULL or any(reason == cause for _, cause, _ in _forms())
@@ -96,4 +116,8 @@ def is_meant_for_no_module(reason: str) -> bool:
     if reason.startswith((*_OLD_NOTEBOOKS, NOT_BY_LIBCST)) or reason.endswith(_TABS):
         return True
     of_python_2 = any(reason == cause for _, cause, until in _forms() if until == _PYTHON_2)
-    return of_python_2 or reason in (BEGINS_INDENTED, ENDS_EARLY) or any(reason == cause for _, cause in _no_modules())
+    return (
+        of_python_2
+        or reason in (BEGINS_INDENTED, BLOCK_LEFT_OUT, ENDS_EARLY)
+        or any(reason == cause for _, cause in _no_modules())
+    )

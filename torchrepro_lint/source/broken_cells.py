@@ -7,7 +7,14 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from torchrepro_lint.knowledge.old_syntax import BEGINS_INDENTED, ENDS_EARLY, form_of_no_module, older_form
+from torchrepro_lint.knowledge.old_syntax import (
+    BEGINS_INDENTED,
+    BLOCK_LEFT_OUT,
+    ENDS_EARLY,
+    form_of_no_module,
+    is_left_to_do,
+    older_form,
+)
 from torchrepro_lint.quiet import without_warnings
 from torchrepro_lint.source.depth import is_too_deep, too_large
 from torchrepro_lint.source.magics import commented, parses
@@ -61,9 +68,22 @@ def explained(text: str, error: SyntaxError) -> tuple[str, int, int]:
     cause = _of_its_line_ends(text) or older_form(line) or form_of_no_module(line)
     if cause is None and isinstance(error, IndentationError) and line[:1].isspace() and _is_first(lines, row):
         cause = BEGINS_INDENTED
+    if cause is None and isinstance(error, IndentationError) and _is_left_to_do(error, lines[: row - 1]):
+        cause = BLOCK_LEFT_OUT
     if cause is None and isinstance(error, IndentationError) and not any(one.strip() for one in lines[row:]):
         cause = ENDS_EARLY if not line.strip() else None
     return cause or f"syntax error: {error.msg}", row, column
+
+
+def _is_left_to_do(error: SyntaxError, above: Sequence[str]) -> bool:
+    """Whether a comment stands where a block is to be written, in the lines above the one that Python refuses."""
+    opened = re.search(r"^expected an indented block after .* on line (\d+)$", error.msg)
+    if opened is None:
+        return False
+    below = [line for line in above[int(opened[1]) :] if line.strip()]
+    # The rest of a head of several lines stands above the comments.
+    first = next((at for at, line in enumerate(below) if line.lstrip().startswith("#")), len(below))
+    return (first == 0 or below[first - 1].rstrip().endswith(":")) and is_left_to_do(below[first:])
 
 
 def _of_its_line_ends(text: str) -> str | None:

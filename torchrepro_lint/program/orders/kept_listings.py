@@ -70,6 +70,9 @@ _SIZES: Final = frozenset({"getsize", "st_size"})
 #: Calls that make one list of several, where they begin with one: `sum(lists, [])`, `reduce(operator.add, lists)`.
 _JOINS: Final = frozenset({"sum", "reduce"})
 #: Calls that give a list.
+#: Methods that write to a file, and functions that draw from what they are given, or make a list of it.
+_WRITES: Final = frozenset({"write", "writelines", "writerow"})
+_DRAWN_FROM: Final = frozenset({"list", "sample", "choice", "choices", "shuffle", "permutation", "train_test_split"})
 _LISTS: Final = frozenset({"sorted", "list", "glob", "listdir"})
 
 
@@ -298,7 +301,11 @@ class _Uses:
             case tree.ExprStmt(value=tree.Call(func=tree.Attribute(value=owner, attr=attr), args=args)):
                 if attr in method_words("list_fills"):
                     return self._target(facts, item_of(owner))
+                if attr in _WRITES:
+                    return True
                 return attr not in _SAYS and not numbers.isdisjoint(names_in(*(one.value for one in args)))
+            case tree.ExprStmt(value=tree.Call(args=args) as call) if any(one.keyword == "file" for one in args):
+                return True
             case tree.ExprStmt(value=tree.Call(args=args) as call):
                 return called_name(call.func) not in _SAYS and not numbers.isdisjoint(
                     names_in(*(one.value for one in args))
@@ -311,11 +318,36 @@ class _Uses:
                 is_made_longer = dotted_name(target) is not None and dotted_name(left) == dotted_name(target)
                 return is_made_longer and self._is_list(facts, target, right) and self._target(facts, target)
             case tree.Assign(targets=(tree.Subscript(value=owner, index=key),), value=value) if value is not None:
-                return not numbers.isdisjoint(names_in(key, value)) or _is_length_of(value, owner)
+                if not numbers.isdisjoint(names_in(key, value)) or _is_length_of(value, owner):
+                    return True
+                return self._lists_keys(facts, owner)
             case tree.Assign(targets=(tree.Name(id=name) as target,), value=tree.Call(args=(first, *_)) as call):
                 grows = called_name(call.func) in ("concat", "concatenate", "append", "vstack", "hstack", "cat")
                 return grows and name in names_in(first.value) and self._target(facts, target)
         return False
+
+    def _lists_keys(self, facts: ModuleFacts, filled: tree.Expr) -> bool:
+        """Whether the keys of a dictionary that a loop fills are listed or drawn from: `list(books)`."""
+        while isinstance(filled, tree.Subscript):
+            filled = filled.value
+        if not isinstance(filled, tree.Name):
+            return False
+        for use in list(name_uses(self._program, facts, filled)):
+            parents = parents_of(self._program.ev, facts)
+            above = parents.of(use)
+            if isinstance(above, tree.Attribute) and above.attr in ("keys", "items", "values"):
+                listed = parents.of(above)
+                if isinstance(listed, tree.Call) and self._are_drawn(parents, listed):
+                    return True
+            elif self._are_drawn(parents, use):
+                return True
+        return False
+
+    def _are_drawn(self, parents: Parents, node: tree.Expr) -> bool:
+        """Whether elements are drawn from something, or put in a list from which some may be."""
+        above = parents.of(node)
+        call = parents.of(above) if isinstance(above, tree.Arg) else None
+        return isinstance(call, tree.Call) and called_name(call.func) in _DRAWN_FROM
 
     def _is_list(self, facts: ModuleFacts, target: tree.Expr, more: tree.Expr) -> bool:
         """Whether what a loop makes longer began as a list, or gets a part that shows that it is one."""

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
     from torchrepro_lint.program.program import Program
 
-__all__ = ["Fault", "FaultySeeding", "fault_of", "faulty_seedings", "is_seeded_by_init"]
+__all__ = ["Fault", "FaultySeeding", "fault_of", "draw_nothing", "faulty_seedings", "is_seeded_by_init"]
 
 
 class Fault(str, Enum):
@@ -156,6 +156,13 @@ def _of_loader(program: Program, loader: Loader) -> Iterator[FaultySeeding]:
                 continue
             shown = chosen if chosen is not None and seeding.rngs & chosen.draw.rngs else None
             yield FaultySeeding(run, seeding, fault, matters, shown)
+
+
+def draw_nothing(program: Program, loader: Loader) -> bool:
+    """Whether everything that the workers of a loader run is known, and nothing of it draws."""
+    program.ev.begin_question()
+    work = program.worker_run(loader)
+    return _is_followed(program.ev, work) and not work.is_cut and not _may_draw(work)
 
 
 def _may_draw(work: WorkerRun) -> frozenset[str]:

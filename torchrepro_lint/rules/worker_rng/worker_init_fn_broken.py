@@ -67,6 +67,8 @@ Fix safety
     left to the author.
 
 Not reported
+    - A function that is called instead of passed, where all that the workers run is known and nothing of it draws:
+      reported in the `strict` profile only.
     - A call that returns a function (a factory), a factory that explicitly returns None (`return None`), `partial` that
       leaves one argument free.
     - Bound methods, objects with `__call__`, decorated functions, and classes with bases that cannot be followed.
@@ -89,7 +91,7 @@ from torchrepro_lint.program.loaders.loaders import Loader
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.running.written_arguments import written_argument
-from torchrepro_lint.program.workers.init_faults import Fault, faulty_seedings
+from torchrepro_lint.program.workers.init_faults import Fault, draw_nothing, faulty_seedings
 from torchrepro_lint.program.workers.init_shape import Misfit, called_init, misfit, not_callable
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.worker_rng.init_seed_rule import trace_of
@@ -122,7 +124,10 @@ class WorkerInitFnBroken(Rule):
                     trace.append(Link(site, f"{called.name} returns nothing"))
                 fix, declined = passed_fix(program, loader, called)
                 message = f"`{called.name}` is called here instead of passed, so `worker_init_fn` is None"
-                yield self.finding(program, loader.site, message, trace, fix=fix, declined=declined)
+                seldom = all(draw_nothing(program, one) for one in loaders) and "the workers draw nothing"
+                yield self.finding(
+                    program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom
+                )
                 break
 
     def _no_functions(self, program: Program) -> Iterator[Finding]:
