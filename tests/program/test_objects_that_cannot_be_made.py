@@ -63,3 +63,44 @@ def test_what_may_be_made_is_looked_at(tmp_path: Path, text: str) -> None:
 @pytest.mark.parametrize("text", NOT_MADE.values(), ids=NOT_MADE)
 def test_nothing_is_said_of_what_cannot_be_made(tmp_path: Path, text: str) -> None:
     assert not is_reported(tmp_path, BEGIN + text + END, "TRL101")
+
+
+#: An item is made by one of two objects, of which the first draws.
+CHOSEN = """\
+import sys
+
+import numpy as np
+import torch
+from torch import nn
+from torch.utils.data import DataLoader, Dataset
+
+class Noise{base}:
+    def {method}(self, x, size=3):
+        return np.random.rand(size)
+
+class Zeros{base}:
+    def {method}(self, x, scale=2):
+        return np.zeros(scale)
+
+MADE = {{"noise": Noise, "zeros": Zeros}}[sys.argv[1]]()
+
+class Data(Dataset):
+    def __len__(self):
+        return 8
+    def __getitem__(self, index):
+        return MADE(index{given})
+
+for batch in DataLoader(Data(), num_workers=2):
+    print(batch)
+"""
+
+
+@pytest.mark.parametrize(("base", "method"), [("", "__call__"), ("(nn.Module)", "forward")])
+@pytest.mark.parametrize(
+    ("given", "is_meant"), [("", True), (", size=2", True), (", scale=2", False), (", 2, 3", True)]
+)
+def test_an_object_that_takes_the_arguments_is_the_one_that_is_called(
+    tmp_path: Path, base: str, method: str, given: str, is_meant: bool
+) -> None:
+    text = CHOSEN.format(base=base, method=method, given=given)
+    assert is_reported(tmp_path, text, "TRL101") is is_meant

@@ -1,6 +1,7 @@
 """Which of several callables a call can be of: one that cannot take its arguments raises a TypeError, and runs nothing.
 
-A table of classes, of which a configuration chooses one, is called with the arguments of the one that is meant.
+A table of classes, of which a configuration chooses one, is called with the arguments of the one that is meant; and so
+is the network that was chosen.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from torchrepro_lint.knowledge.calls import known_packages
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import classes
 from torchrepro_lint.program.evaluation.class_stores import assigned_to_class
+from torchrepro_lint.program.evaluation.order import ordered
 from torchrepro_lint.program.evaluation.values import (
     NOTHING,
     UNKNOWN,
@@ -47,7 +49,9 @@ def callable_with(ev: Evaluator, functions: Values, arguments: Arguments) -> Val
     return able if any(isinstance(value, _JUDGED) for value in able) else functions
 
 
-_JUDGED = (ClassValue, FunctionValue, MethodValue)
+_JUDGED = (ClassValue, FunctionValue, Instance, MethodValue)
+#: What a call of an object runs: its own method, or that of a network.
+_CALLED = ("__call__", "forward")
 
 
 def can_take(ev: Evaluator, value: Value, arguments: Arguments) -> bool:
@@ -116,6 +120,11 @@ def _signatures(ev: Evaluator, value: Value) -> list[tuple[FunctionValue, int]]:
             return [(function, 1)]
         case ClassValue():
             return [(init, 1) for init in _inits(ev, value)]
+        case Instance():
+            called = (ev.attribute(value, name) for name in _CALLED)
+            methods = next((found for found in called if any(isinstance(one, MethodValue) for one in found)), NOTHING)
+            known = [one.function for one in ordered(methods) if isinstance(one, MethodValue)]
+            return [(function, 1) for function in known] if len(known) == len(methods) else []
     return []
 
 
