@@ -47,3 +47,44 @@ def test_a_package_of_the_project_is_its_own(write) -> None:
     )
     root = write({"torchrepro-lint.toml": "", **files, "train.py": text, "requirements.txt": "torch==1.8.1\n"})
     assert [one.code for one in check([root], {"select": ("TRL101",)}).findings] == ["TRL101"]
+
+
+_AGENT = """\
+import torch
+from torch import nn
+
+
+class Agent(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(2, 1)
+        self.noise = torch.rand(2)
+"""
+_MAIN = """\
+import numpy as np
+import torch
+from pick.torch import Agent
+
+
+def main(seed):
+    {seed}
+    np.random.seed(seed)
+    agent = Agent()
+    optimizer = torch.optim.SGD(agent.parameters(), 0.1)
+    for _ in range(3):
+        optimizer.zero_grad()
+        agent.layer(agent.noise + np.random.rand()).sum().backward()
+        optimizer.step()
+
+
+main(3)
+"""
+
+
+@pytest.mark.parametrize("home", ["pick/__main__.py", "pick/tools/train.py"])
+@pytest.mark.parametrize(("seed", "found"), [("torch.manual_seed(seed)", []), ("", ["TRL502"])])
+def test_a_folder_of_a_package_stands_in_for_torch_nowhere(write, home: str, seed: str, found: list[str]) -> None:
+    modules = {f"{folder}/__init__.py": "" for folder in ("pick", "pick/torch", "pick/tools")}
+    files = {**modules, "pick/torch/__init__.py": _AGENT, home: _MAIN.format(seed=seed)}
+    report = check([write({"torchrepro-lint.toml": "", **files})], {"select": ("TRL502",)})
+    assert [one.code for one in report.findings] == found

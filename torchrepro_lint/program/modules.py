@@ -24,6 +24,8 @@ __all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
 
 FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 
+#: Libraries that no module of a package stands in for.
+_OF_LIBRARIES = frozenset({"torch", "numpy"})
 _SYS_PATH = re.compile(rb"sys\.path\b|addsitedir")
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
@@ -215,9 +217,11 @@ class Project(ProjectTexts):
 
     def _is_named_after_a_library(self, name: str, path: Path, folder: Path) -> bool:
         """Whether the module `path` of a folder has the name of another that its neighbours mean: one that it imports
-        itself (a package may mean its own modules by that); in a package also one of the standard library.
+        itself (a package may mean its own modules by that); in a package also one of the standard library, torch
+        or NumPy (`pkg/torch/` beside `pkg/tensorflow/`).
         """
-        if name in sys.stdlib_module_names and folder / "__init__.py" in self.known:
+        is_outside = name in sys.stdlib_module_names or name in _OF_LIBRARIES
+        if is_outside and folder / "__init__.py" in self.known:
             return True
         return path.name == f"{name}.py" and imports_top_level(self.import_statements(path), name)
 
