@@ -99,7 +99,8 @@ def _leaves(node: Node) -> bool:
 
 def is_outside_the_training(program: Program, event: Event) -> bool:
     """Whether a draw decides nothing of a training: it is made in a function that evaluates, by its name or that of its
-    file or of a function on the way to it, or shuffles a list that is sorted below.
+    file or of a function on the way to it, shuffles a list that is sorted below, or chooses what a loop goes over that
+    does nothing but print or log.
     """
     if event.frame is None or event.call is None:
         return False
@@ -107,6 +108,8 @@ def is_outside_the_training(program: Program, event: Event) -> bool:
     names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
     names += [scope.name, event.frame.facts.path.stem]
     if any(function_words("evaluates").search(name) for name in names):
+        return True
+    if _chooses_what_is_told(parents_of(program.ev, event.frame.facts), event.call):
         return True
     match event.call.args:
         case (tree.Arg(value=tree.Name(id=shuffled)),) if called_name(event.call.func) == "shuffle":
@@ -130,6 +133,13 @@ def _is_told(parents: Parents, use: tree.Name) -> bool:
     if not isinstance(statement, tree.For):
         return False
     return any(part is use for part in walk([statement.iter])) and all(map(_tells, statement.body))
+
+
+def _chooses_what_is_told(parents: Parents, call: tree.Call) -> bool:
+    """Whether a loop goes over what a call gives, and does nothing but print or log."""
+    statement = parents.statement(call)
+    is_gone_over = isinstance(statement, tree.For) and any(part is call for part in walk([statement.iter]))
+    return isinstance(statement, tree.For) and is_gone_over and all(map(_tells, statement.body))
 
 
 def _tells(statement: object) -> bool:
