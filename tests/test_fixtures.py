@@ -108,10 +108,14 @@ CHOSEN_OUT_OF_SIGHT = {
     "TRL104_worker_init_fn_repeats_every_epoch/good_step_that_takes_a_batch",
     "TRL104_worker_init_fn_repeats_every_epoch/good_steps_that_draw_from_torch_alone",
 }
-#: Programs that define a data set and mention no model: beside others that train they are a look at some samples.
+#: Programs that define a data set and mention no model, or make the tensors themselves that a network gets once: beside
+#: others that train, they are a look at some samples, or try out what their file defines.
 LOOKED_AT = {
     "TRL101_numpy_rng_in_workers/bad_form_options_made_in_a_loop",
     "TRL101_numpy_rng_in_workers/bad_form_options_of_each_phase",
+    "TRL207_unsorted_directory_listing/bad_unsorted_for_one_caller",
+    "TRL502_partially_seeded/bad_processes_that_begin_anew",
+    "TRL502_partially_seeded/bad_torch_left_out",
 }
 
 
