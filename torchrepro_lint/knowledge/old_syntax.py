@@ -20,9 +20,9 @@ __all__ = [
     "NOT_BY_LIBCST",
     "form_of_no_module",
     "is_left_to_do",
-    "is_to_be_filled_in",
     "is_meant_for_no_module",
     "is_of_an_older_python",
+    "is_to_be_filled_in",
     "older_form",
 ]
 
@@ -33,6 +33,7 @@ ENDS_EARLY: Final = "it ends where a block begins, as a part of a file does"
 
 #: Why a text cannot be read in which a comment stands where the block of a function or an `if` is to be written.
 BLOCK_LEFT_OUT: Final = "a block is left out, as in code to be filled in"
+#: How the reasons end, in `no_module.toml` too, why something cannot be read that its author is yet to write.
 _TO_BE_FILLED_IN: Final = "as in code to be filled in"
 _TO_DO: Final = re.compile(r"#.*\b(?:todo|fixme|hint|your (?:own )?code|fill (?:in|out)|implement)\b", re.IGNORECASE)
 

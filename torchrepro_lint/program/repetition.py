@@ -26,7 +26,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
 from torchrepro_lint.program.intent.command_lines import command_line_calls, may_seed
 from torchrepro_lint.program.intent.intent import Evidence
-from torchrepro_lint.program.intent.intent_at import ways_of
+from torchrepro_lint.program.intent.intent_at import ways_of, ways_to
 from torchrepro_lint.program.programs.for_others import (
     files_of_its_package,
     is_for_others,
@@ -42,7 +42,7 @@ from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
 from torchrepro_lint.program.running.never_read import uses_of_a_module_name
 from torchrepro_lint.program.running.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
-from torchrepro_lint.program.running.ways import Way, chosen_by, never_together, own_way, runs_as_script, ways
+from torchrepro_lint.program.running.ways import Way, chosen_by, never_together, runs_as_script
 from torchrepro_lint.program.seeds.run_seedings import is_for_the_run, is_of_a_framework
 from torchrepro_lint.program.seeds.seed_faults import is_fresh_by_choice
 
@@ -99,13 +99,13 @@ def is_of_a_self_test(program: Program, site: Site) -> bool:
     """Whether all that runs a place is a test, the `__main__` block of a module that others import, or that of a file
     that defines a data set and only looks at some samples.
     """
-    found = _ways_to(program, site)
+    found = ways_to(program, site)
     return bool(found) and all(is_of_a_test(program, way) or looks_at_data_alone(program, way) for way in found)
 
 
 def is_never_run(program: Program, site: Site) -> bool:
     """Whether a place is in functions or classes that no code of the project runs, and that are not for others."""
-    found = _ways_to(program, site)
+    found = ways_to(program, site)
     return bool(found) and all(_is_unused(program, way) for way in found)
 
 
@@ -133,7 +133,7 @@ def only_evaluates(program: Program, site: Site) -> bool:
     their files (`eval.py`, `compute_accuracy.py`, `extract_features.py`), or since the script has `torch.no_grad()` or
     `plt.show()` and nothing that trains.
     """
-    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
+    found = [way for way in ways_to(program, site) if not is_of_a_test(program, way)]
     running = _modules_above(program, found)
     programs = [path for path in _programs(program) if path in running]
     programs += [way[-1].facts.path for way in found if _is_a_script(program, way)]
@@ -156,7 +156,7 @@ def is_run_elsewhere_alone(program: Program, site: Site) -> bool:
     if not is_from_elsewhere(program, site.path, by_licence=False):
         return False
     program.ev.begin_question()
-    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way)]
+    found = [way for way in ways_to(program, site) if not is_of_a_test(program, way)]
     return _are_from_elsewhere(program, site, _modules_above(program, found), by_licence=False)
 
 
@@ -177,7 +177,7 @@ def _is_used_in_sight(program: Program, site: Site) -> bool:
     place = place_of(program.ev, site)
     if place is None:
         return True
-    running = _modules_above(program, list(_ways_to(program, site)))
+    running = _modules_above(program, list(ways_to(program, site)))
     return any(
         path in running and is_named_by(program, place.facts, place.scope, (path,)) for path in _programs(program)
     )
@@ -185,7 +185,7 @@ def _is_used_in_sight(program: Program, site: Site) -> bool:
 
 def _left_to_strict(program: Program, site: Site) -> Left | None:
     program.ev.begin_question()
-    found = [way for way in _ways_to(program, site) if not is_of_a_test(program, way) and not _is_unused(program, way)]
+    found = [way for way in ways_to(program, site) if not is_of_a_test(program, way) and not _is_unused(program, way)]
     if program.is_test(site.path) or not found:
         return Left(because="only tests run it, or nothing does")
     if program.settings.intent is not None:
@@ -239,17 +239,6 @@ def _is_a_script(program: Program, way: Way) -> bool:
     """Whether a way begins in the body of a module that no other imports: it is run itself, whatever it does."""
     first = way[-1]
     return first.scope is first.facts.scope and program.imports.above(first.facts.path) <= {first.facts.path}
-
-
-def _ways_to(program: Program, site: Site) -> tuple[Way, ...]:
-    place = place_of(program.ev, site)
-    if place is None:
-        return ()
-    return program.ev.remembered(
-        ("ways to", site),
-        lambda: ways(program.ev, place.facts, place.scope, site.number),
-        (own_way(place.facts, place.scope, site.number),),
-    )
 
 
 def _modules_above(program: Program, found: list[Way]) -> frozenset[Path]:

@@ -11,13 +11,14 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.facts.scopes import Scope, Store
-from torchrepro_lint.program.evaluation.values import Constant
+from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.intent.endings import begins_a_region, ends_a_region
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.intent.seed_entropy import drawn_of
 from torchrepro_lint.program.intent.told_seeds import tells_seed
 from torchrepro_lint.program.intent.wishes import WISH
 from torchrepro_lint.program.running.callers import called_name
+from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.if_tests import says
 from torchrepro_lint.program.running.ways import (
     Way,
@@ -50,6 +51,7 @@ __all__ = [
     "seedings_at",
     "is_in_a_loop",
     "ways_of",
+    "ways_to",
 ]
 
 #: How many seeds and switches of the programs that run a place are compared with it, and with each other. With more of
@@ -64,6 +66,20 @@ def ways_of(program: Program, one: Evidence) -> tuple[Way, ...]:
         ("ways", one.site),
         lambda: ways(program.ev, frame.facts, frame.scope, site),
         (own_way(frame.facts, frame.scope, site),),
+    )
+
+
+def ways_to(program: Program, site: Site) -> tuple[Way, ...]:
+    """The ways that lead to a place, none where that is not known; beyond the limits of a question it is the place
+    alone.
+    """
+    place = place_of(program.ev, site)
+    if place is None:
+        return ()
+    return program.ev.remembered(
+        ("ways to", site),
+        lambda: ways(program.ev, place.facts, place.scope, site.number),
+        (own_way(place.facts, place.scope, site.number),),
     )
 
 

@@ -23,11 +23,11 @@ from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import parts_of_test
 from torchrepro_lint.program.evaluation.values import Instance, Site
 from torchrepro_lint.program.intent.configured_defaults import gives_option
+from torchrepro_lint.program.intent.intent_at import ways_to
 from torchrepro_lint.program.intent.wishes import WISH
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.guards import guards, left_before, place_of
 from torchrepro_lint.program.running.option_tests import option_in
-from torchrepro_lint.program.running.ways import Way, own_way, ways
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.source.commands import name_file, turn_on
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, names_setting
@@ -62,14 +62,10 @@ def is_reached_with_an_option_left_off(program: Program, site: Site) -> bool:
 
 
 def _is_reached_so(program: Program, site: Site) -> bool:
-    place = place_of(program.ev, site)
-    if place is None:
-        return False
-    alone: tuple[Way, ...] = (own_way(place.facts, place.scope, site.number),)
-    found = program.ev.remembered(
-        ("ways to", site), lambda: ways(program.ev, place.facts, place.scope, site.number), alone
+    found = ways_to(program, site)
+    return bool(found) and all(
+        runs_where_an_option_is_off(program, (Site(one.facts.path, one.site) for one in way)) for way in found
     )
-    return all(runs_where_an_option_is_off(program, (Site(one.facts.path, one.site) for one in way)) for way in found)
 
 
 def needs_an_option_left_off(program: Program, event: Event) -> bool:

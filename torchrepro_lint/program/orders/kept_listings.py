@@ -69,10 +69,10 @@ _SAME: Final = frozenset({"copy", "tolist", "filter", "map", "glob", "items", "a
 _SIZES: Final = frozenset({"getsize", "st_size"})
 #: Calls that make one list of several, where they begin with one: `sum(lists, [])`, `reduce(operator.add, lists)`.
 _JOINS: Final = frozenset({"sum", "reduce"})
-#: Calls that give a list.
 #: Methods that write to a file, and functions that draw from what they are given, or make a list of it.
 _WRITES: Final = frozenset({"write", "writelines", "writerow"})
 _DRAWN_FROM: Final = frozenset({"list", "sample", "choice", "choices", "shuffle", "permutation", "train_test_split"})
+#: Calls that give a list.
 _LISTS: Final = frozenset({"sorted", "list", "glob", "listdir"})
 
 
@@ -332,8 +332,8 @@ class _Uses:
             filled = filled.value
         if not isinstance(filled, tree.Name):
             return False
+        parents = parents_of(self._program.ev, facts)
         for use in list(name_uses(self._program, facts, filled)):
-            parents = parents_of(self._program.ev, facts)
             above = parents.of(use)
             if isinstance(above, tree.Attribute) and above.attr in ("keys", "items", "values"):
                 listed = parents.of(above)

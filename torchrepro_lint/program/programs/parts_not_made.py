@@ -17,6 +17,7 @@ from torchrepro_lint.program.evaluation.classes import has_unknown_base, mro
 from torchrepro_lint.program.evaluation.values import ClassValue, Constant, External, FunctionValue, Site
 from torchrepro_lint.program.running.call_index import calls_in
 from torchrepro_lint.program.running.callers import frame_without_callers
+from torchrepro_lint.program.running.classes_around import class_of_method
 from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
@@ -73,7 +74,7 @@ def _is_the_only_call(ev: Evaluator, caller: Place | None, called: Place, files:
     """Whether a constructor calls a method of its class once, and no constructor or method of a subclass nor, by its
     name, any other code of the program calls it: what is drawn there by a later call is not told apart.
     """
-    cls = _class_of(ev, called)
+    cls = class_of_method(ev, called.facts, called.scope)
     for path in ev.project.matching(any_word({called.scope.name})):
         facts = ev.project.facts(path) if path in files else None
         for one in calls_in(ev, facts, called.scope.name) if facts is not None else ():
@@ -84,7 +85,7 @@ def _is_the_only_call(ev: Evaluator, caller: Place | None, called: Place, files:
             base = (dotted_name(one.call.func.value) or "").partition(".")[0]
             if base != one.scope.self_name:
                 return False
-            other = _class_of(ev, Place(one.facts, one.scope, one.path, Site(path, one.call.site)))
+            other = class_of_method(ev, one.facts, one.scope)
             is_own = _is_of(one.call.func, one.scope)
             if is_own and other is not None and cls is not None and cls.node in _nodes(ev, other):
                 return False
@@ -93,14 +94,6 @@ def _is_the_only_call(ev: Evaluator, caller: Place | None, called: Place, files:
 
 def _nodes(ev: Evaluator, cls: ClassValue) -> list[tree.ClassDef]:
     return [base.node for base in mro(ev, cls) if isinstance(base, ClassValue)]
-
-
-def _class_of(ev: Evaluator, place: Place) -> ClassValue | None:
-    """The class of which a place is in a method."""
-    cls = place.scope.parent
-    if cls is None or not isinstance(cls.node, tree.ClassDef) or cls.parent is None:
-        return None
-    return ClassValue(cls.node, frame_without_callers(ev, place.facts, cls.parent))
 
 
 def _goes_through_parts(ev: Evaluator, place: Place) -> bool:
@@ -120,7 +113,7 @@ def _is_of(node: tree.Expr, scope: Scope) -> bool:
 
 def _are_none_above(ev: Evaluator, place: Place, end: int) -> bool:
     """Whether a constructor assigns no part of its object before a place in it, and its bases assign none."""
-    value = _class_of(ev, place)
+    value = class_of_method(ev, place.facts, place.scope)
     if value is None or has_unknown_base(ev, value):
         return False
     for base in mro(ev, value):

@@ -109,7 +109,7 @@ def is_outside_the_training(program: Program, event: Event) -> bool:
     names += [scope.name, event.frame.facts.path.stem]
     if any(function_words("evaluates").search(name) for name in names):
         return True
-    if _chooses_what_is_told(parents_of(program.ev, event.frame.facts), event.call):
+    if _is_told(parents_of(program.ev, event.frame.facts), event.call):
         return True
     match event.call.args:
         case (tree.Arg(value=tree.Name(id=shuffled)),) if called_name(event.call.func) == "shuffle":
@@ -127,19 +127,12 @@ def _sorts(call: tree.Call, name: str) -> bool:
     return False
 
 
-def _is_told(parents: Parents, use: tree.Name) -> bool:
-    """Whether a name is what a loop goes over that does nothing but print or log."""
+def _is_told(parents: Parents, use: tree.Name | tree.Call) -> bool:
+    """Whether a name, or what a call gives, is what a loop goes over that does nothing but print or log."""
     statement = parents.statement(use)
     if not isinstance(statement, tree.For):
         return False
     return any(part is use for part in walk([statement.iter])) and all(map(_tells, statement.body))
-
-
-def _chooses_what_is_told(parents: Parents, call: tree.Call) -> bool:
-    """Whether a loop goes over what a call gives, and does nothing but print or log."""
-    statement = parents.statement(call)
-    is_gone_over = isinstance(statement, tree.For) and any(part is call for part in walk([statement.iter]))
-    return isinstance(statement, tree.For) and is_gone_over and all(map(_tells, statement.body))
 
 
 def _tells(statement: object) -> bool:

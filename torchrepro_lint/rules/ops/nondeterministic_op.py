@@ -103,7 +103,6 @@ from torchrepro_lint.diagnostics import Finding, Fix, Severity
 from torchrepro_lint.fixes.switch_fix import deterministic_algorithms_fix
 from torchrepro_lint.knowledge.ops import OpRow
 from torchrepro_lint.program.intent.intent import Evidence
-from torchrepro_lint.program.intent.options_left_off import runs_where_an_option_is_off
 from torchrepro_lint.program.ops.op_collisions import adds_exactly, never_collides
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.program import Program
@@ -176,12 +175,7 @@ class NondeterministicOp(Rule):
             fix=fix,
             declined=declined,
             # What is left is to take another network, as for an operation that raises itself.
-            seldom_matters=program.settings.intent != "deterministic"
-            and (
-                other is not None
-                or _picks(row)
-                or (runs_where_an_option_is_off(program, (operation.site,)) and "no command turns its option on")
-            ),
+            seldom_matters=program.settings.intent != "deterministic" and (other is not None or _picks(row)),
         )
 
 

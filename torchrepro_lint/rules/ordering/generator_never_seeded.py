@@ -59,7 +59,7 @@ Not reported
       (`Generator() if seed is None else Generator().manual_seed(seed)`).
     - Generators that nothing draws from.
     - Generators that are given only to loaders which do not shuffle, and of whose workers none is seen to draw: nothing
-      hangs on their numbers. They are reported in the `strict` profile only.
+      depends on their numbers. They are reported in the `strict` profile only.
     - Generators in a function that puts made-up data through a network to see how much of them it takes, or how fast it
       is, by its name (`find_max_batch_size`): a constant is what one wants there. They are reported in the `strict`
       profile only.

@@ -163,7 +163,8 @@ class SplitOrSamplerWithoutGenerator(Rule):
                     seeds_by_rank=leaks,
                     ranks_differ=differ,
                 )
-            moved = _moved(program, one) if _may_be_seeded(program, one) else None
+            may_be_seeded = _may_be_seeded(program, one)
+            moved = _moved(program, one) if may_be_seeded else None
             message = _message(one, moved, leaks=leaks)
             trace += moved.trace if moved is not None else ()
             is_unfixed = is_told and fix is None
@@ -177,7 +178,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
             seldom = (
                 seldom
                 or (is_unfixed and is_of_its_package(program, call.facts.path) and _OF_OTHERS)
-                or (not leaks and moved is None and _may_be_seeded(program, one) and "torch is seeded, so it repeats")
+                or (not leaks and moved is None and may_be_seeded and "torch is seeded, so it repeats")
                 or (one.kind == "permutation" and is_drawn_again(program, call) and "it is drawn again and again")
                 or (not leaks and is_said_of_the_program(program, call.frame, call.call, "torch") and _SAID)
             )
