@@ -79,6 +79,71 @@ def test_what_may_go_on_is_reported(how: str, write) -> None:
     assert _codes(write, f"{_HEAD}\n{_GOES_ON[how]}\n{_BELOW}") == _ALL
 
 
+#: In a function: what surely raises there, and the same program where the name has a value.
+_UNBOUND = {
+    "bound below": ("width = width + 1", "width = 0\nwidth = width + 1"),
+    "bound in the other arm": (
+        "if len(sys.argv) > 1:\n    width = 1\n    return\nprint(width)\nwidth = 2",
+        "if len(sys.argv) > 1:\n    width = 1\nprint(width)\nwidth = 2",
+    ),
+    "counted without global": ("count += 1", "global count\ncount += 1"),
+    "deleted": ("width = 1\ndel width\nprint(width)", "width = 1\nprint(width)\ndel width"),
+    "the argument of a call": (
+        "print(width, sep=str(width))\nwidth = ' '",
+        "width = ' '\nprint(width, sep=str(width))",
+    ),
+}
+
+
+@pytest.mark.parametrize("how", _UNBOUND)
+def test_nothing_is_reported_below_a_name_without_a_value(how: str, write) -> None:
+    raises, runs = _UNBOUND[how]
+    program = f"{_HEAD}\ncount = 0\n\ndef main():\n{{}}{_indented(_BELOW)}\nmain()\n"
+    assert _codes(write, program.format(_indented(raises))) == []
+    assert _codes(write, program.format(_indented(runs))) == _ALL
+    caught = f"try:\n{_indented(raises)}except NameError:\n    pass"
+    assert _codes(write, program.format(_indented(caught))) == _ALL
+
+
+_ITEMS = """\
+import numpy as np
+from torch.utils.data import DataLoader, Dataset
+
+
+class Items(Dataset):
+    def __init__(self, crop):
+        self.crop = crop
+
+    def __len__(self):
+        return 8
+
+    def __getitem__(self, index):
+        {}
+
+
+for batch in DataLoader(Items(crop={}), num_workers=2):
+    print(batch)
+"""
+
+
+@pytest.mark.parametrize(
+    ("item", "crop", "is_told"),
+    [
+        ("size = np.random.rand(size)\n        return size", "True", False),
+        ("size = 2\n        return np.random.rand(size)", "True", True),
+        ("width = np.random.rand(), size\n        size = 2\n        return width", "True", True),
+        ("if self.crop:\n            print(size)\n        size = 2\n        return np.random.rand()", "True", False),
+        ("if self.crop:\n            print(size)\n        size = 2\n        return np.random.rand()", "False", True),
+        ("for size in np.random.rand(size):\n            return size", "True", False),
+        ("size = [np.random.rand() for _ in range(size)]\n        return size", "True", False),
+        ("size = [np.random.rand() for _ in range(2)]\n        return size", "True", True),
+        ("while self.crop:\n            self.crop = np.random.rand()\n        return self.crop", "True", True),
+    ],
+)
+def test_an_item_that_raises_before_it_draws(item: str, crop: str, is_told: bool, write) -> None:
+    assert _codes(write, _ITEMS.format(item, crop)) == (["TRL101"] if is_told else [])
+
+
 def test_a_loop_goes_on_after_what_leaves_one_of_its_turns(write) -> None:
     text = f"{_HEAD}\nfor name in sys.argv:\n    continue\n    np.random.rand()\n{_BELOW}"
     assert _codes(write, text) == _ALL

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.capture_steps import part_at
@@ -10,6 +10,7 @@ from torchrepro_lint.facts.exits import beyond, exits_of
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
 from torchrepro_lint.facts.growing import entered, grown, included
 from torchrepro_lint.facts.scopes import NEVER, Binding, Exit, Path, Scope, ScopeNode, Store
+from torchrepro_lint.facts.unbound import cannot_have_run, names_in, note_until, unbound_uses
 
 __all__ = ["ELSEWHERE", "build_scopes"]
 
@@ -21,6 +22,9 @@ def build_scopes(body: tree.Block, *, in_cells: bool = False) -> tuple[Scope, Ca
     """The module's scope, and a function from a scope-making node to its scope. Cells are run below one that raises."""
     builder = _Builder(in_cells)
     module = builder.build(body)
+    if raising := builder.raising():  # in few files
+        builder = _Builder(in_cells, raising)
+        module = builder.build(body)
     by_node = builder.by_node
     return module, lambda node: by_node[id(node)]
 
@@ -28,17 +32,40 @@ def build_scopes(body: tree.Block, *, in_cells: bool = False) -> tuple[Scope, Ca
 class _Builder:
     """One walk over the statements of a module."""
 
-    def __init__(self, in_cells: bool) -> None:
+    def __init__(self, in_cells: bool, raises: Mapping[int, int] | None = None) -> None:
         self.in_cells = in_cells
         self.by_node: dict[int, Scope] = {}
+        #: The statements that surely raise, by their ids, each with the site of what does.
+        self.raises = raises or {}
         # How the blocks end, by the ids of their last statements: each `elif` would ask it of all that come after it.
-        self.exits: dict[int, frozenset[Exit] | None] = {}
+        self.exits: dict[int, frozenset[Exit] | None] = dict.fromkeys(self.raises, frozenset({"leaves"}))
+        # The function that is built, and the names that its text reads before it binds them, if it does.
+        self.inside: Scope | None = None
+        self.early: set[str] = set()
+        self.suspects: list[tuple[tree.FunctionDef, Scope]] = []
+        self.in_expressions: set[tuple[int, str]] = set()  # scopes with names that they bind by `:=`
 
     def build(self, body: tree.Block) -> Scope:
         module = Scope(None, None, "")
         self.block(body, module, ())
         self._resolve_declarations(module, module)
         return module
+
+    def raising(self) -> dict[int, int]:
+        """The statements that surely raise, as they read a name of their function that nothing can have bound: by the
+        id of each, the site of the name.
+        """
+        found: dict[int, int] = {}
+        for function, scope in self.suspects:
+            local = {
+                name
+                for name, bindings in scope.bindings.items()
+                if name not in scope.declared
+                and (id(scope), name) not in self.in_expressions
+                and all(one.kind != "param" and one.path is not ELSEWHERE for one in bindings)
+            }
+            found.update(unbound_uses(function.body, local))
+        return found
 
     def _resolve_declarations(self, scope: Scope, module: Scope) -> None:
         """Moves what a function binds under `global` or `nonlocal` to the scope that owns the name."""
@@ -109,10 +136,25 @@ class _Builder:
 
     def block(self, block: tree.Block, scope: Scope, path: Path) -> None:
         for statement in block:
-            scope.note_statement(statement.site, path)
-            self.statement(statement, scope, path)
+            if id(statement) in self.raises:
+                self.broken_off(statement, scope, path)
+            else:
+                scope.note_statement(statement.site, path)
+                self.statement(statement, scope, path)
             if path or scope.parent is not None or not self.in_cells:
                 path = beyond(statement, path, self.exits)
+
+    def broken_off(self, statement: tree.Stmt, scope: Scope, path: Path) -> None:
+        """A statement that raises: what it evaluates behind that, and what is in it, never runs."""
+        raised, never = self.raises[id(statement)], (*path, (statement.site, NEVER))
+        scope.raises = entered(scope.raises, statement.site, raised)
+        note_until(scope, statement, raised, path, never)
+        before = len(scope.calls)
+        self.statement(statement, scope, never)
+        calls = (
+            (call, scope.path_at(call.site) if call.site < raised else arms) for call, arms in scope.calls[before:]
+        )
+        scope.calls = [*scope.calls[:before], *calls]
 
     def arm(self, scope: Scope, branch: int, name: str, block: tree.Block, path: Path) -> None:
         exits = exits_of(block, self.exits)
@@ -165,6 +207,7 @@ class _Builder:
                 for target in targets:
                     if isinstance(target, tree.Name):
                         self.bind(scope, target.id, "delete", None, statement.site, path)
+                        self.suspect(scope)
                     else:
                         self.expression(target, scope, path)
             case tree.ScopeDeclaration(kind=kind, names=names):
@@ -278,7 +321,16 @@ class _Builder:
         self.bind(scope, statement.name, "function", statement, statement.site, path)
         inner = self.open(statement, scope, statement.name)
         self.params(statement.params, inner)
+        around, self.inside, self.early = (self.inside, self.early), inner, set()
         self.block(statement.body, inner, _never(path))
+        if not self.early.isdisjoint(inner.bindings):
+            self.suspect(inner)
+        self.inside, self.early = around
+
+    def suspect(self, scope: Scope) -> None:
+        """Notes a function that may read a name before anything binds it."""
+        if isinstance(scope.node, tree.FunctionDef) and (scope.node, scope) not in self.suspects[-1:]:
+            self.suspects.append((scope.node, scope))
 
     def class_(self, statement: tree.ClassDef, scope: Scope, path: Path) -> None:
         for decorator in statement.decorators:
@@ -310,7 +362,11 @@ class _Builder:
             if node.site > last:
                 last = node.site
             kind = type(node)
-            if kind is tree.Name or kind is tree.Const:  # more than half of all, and they hold nothing
+            if kind is tree.Const:  # half of all are constants and names, which hold nothing
+                continue
+            if kind is tree.Name:
+                if scope is self.inside:
+                    self.read(node.id, scope, path)  # type: ignore[union-attr]
                 continue
             match node:
                 case tree.Call():
@@ -332,14 +388,24 @@ class _Builder:
             pending.extend(reversed(sub_expressions(node)))
         return last
 
+    def read(self, name: str, scope: Scope, path: Path) -> None:
+        """A name is read in a function: may a binding have run that the text has before?"""
+        bindings = scope.bindings.get(name)
+        if bindings is None:
+            self.early.add(name)
+        elif bindings[0].path and all(cannot_have_run(one.path, path, scope.ended) for one in bindings):
+            self.suspect(scope)
+
     def walrus(self, target: tree.Expr, value: tree.Expr, scope: Scope, path: Path) -> None:
         """`target := value`; in a comprehension it binds in the scope around, where the items are not known."""
         if not isinstance(scope.node, tree.Comprehension):
             self.target(scope, target, "assign", value, None, last_site(value), path)
+            self.in_expressions.update((id(scope), name) for name in names_in((target,)))
             return
         owner = scope
         while isinstance(owner.node, tree.Comprehension) and owner.parent is not None:
             owner = owner.parent
+        self.in_expressions.update((id(owner), name) for name in names_in((target,)))
         around = owner.path_at(value.site)
         self.target(owner, target, "opaque", value, None, last_site(value), (*around, (scope.node.site, "item")))
 

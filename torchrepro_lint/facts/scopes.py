@@ -102,7 +102,8 @@ class Scope:
 
     `node` is what opens it, None for a module. `arms` gives for each branching statement (by its site) the names of all
     its arms, and `branches` the statement itself. `ended` are the arms after which the code below the statement does
-    not run.
+    not run. `raises` are the statements that surely raise (see `unbound.py`), each with the site from which on nothing
+    of it is evaluated.
     """
 
     node: ScopeNode
@@ -121,6 +122,7 @@ class Scope:
     branches: Mapping[int, tree.Stmt] = field(default_factory=no_entries)
     loops: Set[int] = frozenset()  # sites of loops
     ended: Mapping[tuple[int, str], frozenset[Exit]] = field(default_factory=no_entries)  # arms that never fall through
+    raises: Mapping[int, int] = field(default_factory=no_entries)  # site of the statement -> site of what raises
     _starts: list[int] = field(default_factory=list)
     _paths: list[Path] = field(default_factory=list)
     _touches: dict[str, list[Touch]] | None = None

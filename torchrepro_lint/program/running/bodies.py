@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.exits import exits_of, swallows
-from torchrepro_lint.facts.expressions import sub_expressions
+from torchrepro_lint.facts.expressions import last_site, sub_expressions
+from torchrepro_lint.facts.unbound import header
 from torchrepro_lint.program.evaluation.chances import gives_one_number, has_no_choice, is_drawn_in_vain
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
@@ -115,6 +116,11 @@ class BodyWalker(ABC):
         return False
 
     def _statement(self, statement: tree.Stmt, frame: Frame, out: Found) -> bool:
+        raised = frame.scope.raises.get(statement.site)
+        if raised is not None:
+            for expression in header(statement):
+                self._up_to(raised, expression, frame, out)
+            return True
         match statement:
             case tree.If(test=test, body=body, orelse=orelse):
                 self._expression(test, frame, out)
@@ -212,6 +218,15 @@ class BodyWalker(ABC):
                 out.extend(self.iterated(self.ev.values(value, frame)))
             case tree.Starred(value=value):
                 out.extend(self.iterated(self.ev.values(value, frame)))
+
+    def _up_to(self, raised: int, root: tree.Expr, frame: Frame, out: Found) -> None:
+        """The events of evaluating an expression as far as what raises, at that site."""
+        parts = (root.clauses[0].iter,) if isinstance(root, tree.Comprehension) else sub_expressions(root)
+        if last_site(root) < raised:
+            self._expression(root, frame, out)
+        elif root.site < raised:
+            for part in parts:
+                self._up_to(raised, part, frame, out)
 
     def _comprehension(self, node: tree.Comprehension, frame: Frame, out: Found) -> None:
         for index, clause in enumerate(node.clauses):
