@@ -37,6 +37,16 @@ def user_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.fixture(autouse=True, scope="session")
+def bytecode() -> Iterator[None]:
+    """The processes that the tests start keep the tool's bytecode, as Python does where nothing forbids it: to compile
+    the tool anew takes longer than most of them do.
+    """
+    with pytest.MonkeyPatch.context() as environment:
+        environment.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        yield
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     """Write files, given as path and content, below the temporary folder; gives that folder."""
