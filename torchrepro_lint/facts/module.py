@@ -48,6 +48,9 @@ class ModuleFacts:
     path: Path
     body: tree.Block
     _scopes: tuple[Scope, Callable[[object], Scope]] | None = field(default=None, repr=False)
+    # Whether the project may give the file a name that it does not bind, and what was answered.
+    _gives: Callable[[str], bool] | None = field(default=None, repr=False)
+    _given: dict[str, bool] = field(default_factory=dict, repr=False)
 
     @property
     def in_cells(self) -> bool:
@@ -56,8 +59,36 @@ class ModuleFacts:
 
     def _build(self) -> tuple[Scope, Callable[[object], Scope]]:
         if self._scopes is None:
-            self._scopes = build_scopes(self.body, in_cells=self.in_cells)
+            asked = self._may_be_given if self._gives is not None and self.is_program else None
+            self._scopes = build_scopes(self.body, in_cells=self.in_cells, may_be_given=asked)
         return self._scopes
+
+    def _may_be_given(self, name: str) -> bool:
+        assert self._gives is not None
+        if name not in self._given:
+            self._given[name] = self._gives(name)
+        return self._given[name]
+
+    def belong_to(self, gives: Callable[[str], bool]) -> None:
+        """Says in which project the file is: `gives` tells whether anything there may give the file a name that it does
+        not bind. Scopes that were built for another answer are built again.
+        """
+        self._gives = gives
+        if not self.is_answered_alike():
+            self._scopes, self._given = None, {}
+
+    def is_answered_alike(self) -> bool:
+        """Whether the project still gives the answers with which the scopes were built."""
+        return all(self._gives is not None and self._gives(name) is given for name, given in self._given.items())
+
+    @property
+    def is_program(self) -> bool:
+        """Whether the file is more than an excerpt, in which names may be left open on purpose: it is no notebook,
+        imports something, and defines two functions or classes at least.
+        """
+        defined = [one for one in self.body if isinstance(one, (tree.FunctionDef, tree.ClassDef))]
+        imports = any(isinstance(one, (tree.Import, tree.ImportFrom)) for one in self.body)
+        return len(defined) > 1 and imports and not self.in_cells
 
     @property
     def scope(self) -> Scope:

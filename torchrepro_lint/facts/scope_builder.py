@@ -10,7 +10,7 @@ from torchrepro_lint.facts.exits import beyond, exits_of
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
 from torchrepro_lint.facts.growing import entered, grown, included
 from torchrepro_lint.facts.scopes import NEVER, Binding, Exit, Path, Scope, ScopeNode, Store
-from torchrepro_lint.facts.unbound import cannot_have_run, names_in, note_until, unbound_uses
+from torchrepro_lint.facts.unbound import BUILTIN_NAMES, cannot_have_run, names_in, note_until, unbound_uses
 
 __all__ = ["ELSEWHERE", "build_scopes"]
 
@@ -18,11 +18,17 @@ __all__ = ["ELSEWHERE", "build_scopes"]
 ELSEWHERE: Path = ((-1, "elsewhere"),)
 
 
-def build_scopes(body: tree.Block, *, in_cells: bool = False) -> tuple[Scope, Callable[[object], Scope]]:
-    """The module's scope, and a function from a scope-making node to its scope. Cells are run below one that raises."""
+def build_scopes(
+    body: tree.Block, *, in_cells: bool = False, may_be_given: Callable[[str], bool] | None = None
+) -> tuple[Scope, Callable[[object], Scope]]:
+    """The module's scope, and a function from a scope-making node to its scope. Cells are run below one that raises.
+
+    `may_be_given` says whether a name that no scope around a use of it binds may have a value all the same; without it,
+    each may.
+    """
     builder = _Builder(in_cells)
     module = builder.build(body)
-    if raising := builder.raising():  # in few files
+    if raising := builder.raising(module, may_be_given):  # in few files
         builder = _Builder(in_cells, raising)
         module = builder.build(body)
     by_node = builder.by_node
@@ -42,7 +48,9 @@ class _Builder:
         # The function that is built, and the names that its text reads before it binds them, if it does.
         self.inside: Scope | None = None
         self.early: set[str] = set()
-        self.suspects: list[tuple[tree.FunctionDef, Scope]] = []
+        self.functions: list[tuple[tree.FunctionDef, Scope, set[str]]] = []  # each with its early names
+        self.suspects: set[int] = set()  # the functions of which one may raise, by the ids of their scopes
+        self.declared: set[str] = set()
         self.in_expressions: set[tuple[int, str]] = set()  # scopes with names that they bind by `:=`
 
     def build(self, body: tree.Block) -> Scope:
@@ -51,21 +59,36 @@ class _Builder:
         self._resolve_declarations(module, module)
         return module
 
-    def raising(self) -> dict[int, int]:
-        """The statements that surely raise, as they read a name of their function that nothing can have bound: by the
-        id of each, the site of the name.
+    def raising(self, module: Scope, may_be_given: Callable[[str], bool] | None) -> dict[int, int]:
+        """The statements that surely raise, as they read a name of their function that nothing can have bound, or one
+        that nothing binds at all: by the id of each, the site of the name.
         """
         found: dict[int, int] = {}
-        for function, scope in self.suspects:
-            local = {
-                name
-                for name, bindings in scope.bindings.items()
-                if name not in scope.declared
-                and (id(scope), name) not in self.in_expressions
-                and all(one.kind != "param" and one.path is not ELSEWHERE for one in bindings)
-            }
-            found.update(unbound_uses(function.body, local))
+        known = BUILTIN_NAMES.union(module.bindings)
+        for function, scope, early in self.functions:
+            free = early - known if may_be_given is not None else set()
+            unknown = {name for name in free if scope.binder(name) is None and self.is_unbound(name, scope)}
+            unknown = {name for name in unknown if may_be_given is not None and not may_be_given(name)}
+            if unknown or id(scope) in self.suspects:
+                found.update(unbound_uses(function.body, self.local_names(scope), unknown))
         return found
+
+    def is_unbound(self, name: str, scope: Scope) -> bool:
+        """Whether no statement is meant to bind a name that no scope around its use binds: it is not declared global,
+        and no comprehension of the function binds it, as Python 2 did.
+        """
+        inner = (child for child in scope.children if isinstance(child.node, tree.Comprehension))
+        return not (name.startswith("__") or name in self.declared or any(name in child.bindings for child in inner))
+
+    def local_names(self, scope: Scope) -> set[str]:
+        """The names that statements of a function alone bind, and no parameter."""
+        return {
+            name
+            for name, bindings in scope.bindings.items()
+            if name not in scope.declared
+            and (id(scope), name) not in self.in_expressions
+            and all(one.kind != "param" and one.path is not ELSEWHERE for one in bindings)
+        }
 
     def _resolve_declarations(self, scope: Scope, module: Scope) -> None:
         """Moves what a function binds under `global` or `nonlocal` to the scope that owns the name."""
@@ -207,10 +230,11 @@ class _Builder:
                 for target in targets:
                     if isinstance(target, tree.Name):
                         self.bind(scope, target.id, "delete", None, statement.site, path)
-                        self.suspect(scope)
+                        self.suspects.add(id(scope))
                     else:
                         self.expression(target, scope, path)
             case tree.ScopeDeclaration(kind=kind, names=names):
+                self.declared.update(names)
                 for name in names:
                     scope.declared = entered(scope.declared, name, kind)
             case tree.Import(module=module, alias=alias):
@@ -324,13 +348,9 @@ class _Builder:
         around, self.inside, self.early = (self.inside, self.early), inner, set()
         self.block(statement.body, inner, _never(path))
         if not self.early.isdisjoint(inner.bindings):
-            self.suspect(inner)
+            self.suspects.add(id(inner))
+        self.functions.append((statement, inner, self.early))
         self.inside, self.early = around
-
-    def suspect(self, scope: Scope) -> None:
-        """Notes a function that may read a name before anything binds it."""
-        if isinstance(scope.node, tree.FunctionDef) and (scope.node, scope) not in self.suspects[-1:]:
-            self.suspects.append((scope.node, scope))
 
     def class_(self, statement: tree.ClassDef, scope: Scope, path: Path) -> None:
         for decorator in statement.decorators:
@@ -365,8 +385,12 @@ class _Builder:
             if kind is tree.Const:  # half of all are constants and names, which hold nothing
                 continue
             if kind is tree.Name:
-                if scope is self.inside:
-                    self.read(node.id, scope, path)  # type: ignore[union-attr]
+                if scope is self.inside:  # may a binding have run that the text has before?
+                    bindings = scope.bindings.get(node.id)  # type: ignore[union-attr]
+                    if bindings is None:
+                        self.early.add(node.id)  # type: ignore[union-attr]
+                    elif bindings[0].path and all(cannot_have_run(one.path, path, scope.ended) for one in bindings):
+                        self.suspects.add(id(scope))
                 continue
             match node:
                 case tree.Call():
@@ -387,14 +411,6 @@ class _Builder:
                     continue
             pending.extend(reversed(sub_expressions(node)))
         return last
-
-    def read(self, name: str, scope: Scope, path: Path) -> None:
-        """A name is read in a function: may a binding have run that the text has before?"""
-        bindings = scope.bindings.get(name)
-        if bindings is None:
-            self.early.add(name)
-        elif bindings[0].path and all(cannot_have_run(one.path, path, scope.ended) for one in bindings):
-            self.suspect(scope)
 
     def walrus(self, target: tree.Expr, value: tree.Expr, scope: Scope, path: Path) -> None:
         """`target := value`; in a comprehension it binds in the scope around, where the items are not known."""

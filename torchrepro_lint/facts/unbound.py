@@ -1,7 +1,8 @@
 """Statements that surely raise, as they evaluate a name that has no value there.
 
 A name that a function binds is local to it: read where none of its bindings can have run, it raises an
-UnboundLocalError, whatever the module calls by that name (Python's reference, 4.2.2). What may have run is taken
+UnboundLocalError, whatever the module calls by that name (Python's reference, 4.2.2); a name that no scope around binds
+and no builtin has raises a NameError. What may have run is taken
 generously: all that a loop around binds anywhere, all that a `try` binds, both arms of an `if`. What is evaluated for
 sure is taken narrowly: no right side of `and` and `or`, no arm of a conditional expression, no inner scope, nothing in
 a `try` with handlers, which go on from there.
@@ -9,6 +10,7 @@ a `try` with handlers, which go on from there.
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Iterator, Mapping, Set
 from typing import Final
 
@@ -17,8 +19,17 @@ from torchrepro_lint.facts.exits import exits_of, swallows
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
 from torchrepro_lint.facts.scopes import Exit, Path, Scope
 
-__all__ = ["cannot_have_run", "header", "names_in", "note_until", "unbound_uses"]
+__all__ = ["BUILTIN_NAMES", "cannot_have_run", "header", "names_in", "note_until", "unbound_uses"]
 
+#: Names that no file need bind: the builtins of Python 2 and 3, also of later versions than this one, and what
+#: notebooks, profilers, type checkers and runners of scripts bring.
+BUILTIN_NAMES: Final = frozenset(dir(builtins)) | {
+    "_", "BaseExceptionGroup", "EncodingWarning", "ExceptionGroup", "PythonFinalizationError", "StandardError",
+    "WindowsError", "aiter", "anext", "apply", "basestring", "buffer", "cmp", "coerce", "copyright", "credits",
+    "dbutils", "display", "displayHTML", "execfile", "exit", "file", "get_ipython", "intern", "license", "long",
+    "profile", "quit", "raw_input", "reduce", "reload", "reveal_locals", "reveal_type", "sc", "snakemake", "spark",
+    "sqlContext", "unichr", "unicode", "xrange",
+}  # fmt: skip
 _LEAVES: Final[frozenset[Exit]] = frozenset({"leaves"})
 
 

@@ -18,6 +18,7 @@ __all__ = [
     "set_attribute",
     "set_attributes_in",
     "subclass_of",
+    "type_parameter",
 ]
 
 _FOLLOWED = re.compile(rb"[\s\\)]*[(#]|[\s\\]+as\b")
@@ -89,6 +90,12 @@ _SET: Final = re.compile(
 def set_attribute(name: str) -> re.Pattern[bytes]:
     """Finds where an attribute of that name may be set on what a plain name stands for."""
     return re.compile(rb"(?:\.[ \t]*%s[ \t]*(?::[^\n=]*)?=(?!=)|[\"']%s[\"'])" % (name.encode(), name.encode()))
+
+
+@cache
+def type_parameter(name: str) -> re.Pattern[bytes]:
+    """Finds where a name may be a type parameter: `def first[T](items: list[T])`."""
+    return re.compile(rb"\b(?:def|class|type)\s+\w+\s*\[[^\]\n]*\b%s\b" % name.encode())
 
 
 def set_attributes_in(data: bytes) -> bytes:

@@ -6,11 +6,12 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TypeAlias
 
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
+from torchrepro_lint.program.call_words import type_parameter
 from torchrepro_lint.program.files_of_tests import files_of_tests
 from torchrepro_lint.program.import_folders import Added, folders_added
 from torchrepro_lint.program.looks import Looks
@@ -18,6 +19,7 @@ from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.discovery import in_order
 from torchrepro_lint.source.import_statements import import_statements, names_taken
+from torchrepro_lint.source.left_over import is_of_cells
 from torchrepro_lint.source.text import read_bytes
 
 __all__ = ["FactsOf", "Project", "folder_of", "imports_top_level"]
@@ -27,6 +29,18 @@ FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 #: Libraries that no module of a package stands in for.
 _OF_LIBRARIES = frozenset({"torch", "numpy"})
 _SYS_PATH = re.compile(rb"sys\.path\b|addsitedir")
+# What gives a file names that no statement of it binds, builtins that are set, and what sets attributes of a module.
+_NAMES_MADE = re.compile(
+    rb"\b(?:exec|execfile|globals|vars|locals|__dict__|f_globals|__builtins__|runpy)\b|\bsys\.modules\b"
+    rb"|^[ \t]*from\b[^\n#]*\bimport[ \t]*\(?[ \t]*\*",
+    re.MULTILINE,
+)
+_BUILTINS_SET = re.compile(
+    rb"\bsetattr\(\s*_*builtins?_*\s*,|\b_*builtins?_*\s*(?:\[|\.\s*__dict__)|\bvars\(\s*_*builtins?_*\s*\)"
+)
+_ATTRIBUTES_SET = re.compile(
+    rb"\b(?:exec|execfile)\(|\brunpy\b|\bsetattr\((?!\s*(?:self|cls)\b)|\b(?!self\b|cls\b)\w+\.__dict__\b"
+)
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
 
@@ -93,6 +107,7 @@ class Project(ProjectTexts):
             if source is not None:
                 try:
                     facts = self.facts_of(path, source.python)
+                    facts.belong_to(partial(self.may_give, path))
                 except UnreadableModule as error:
                     self.unreadable[path] = (error.row, error.column, error.message)
             self._facts[path] = facts
@@ -106,6 +121,18 @@ class Project(ProjectTexts):
     def is_parsed(self, path: Path) -> bool:
         """Whether something has asked for the facts of a file."""
         return path in self._facts
+
+    def may_give(self, path: Path, name: str) -> bool:
+        """Whether something in the project may give a file a name that the file does not bind: star imports and writes
+        to the names of the file, `exec`, a builtin that is set, or a file that names the module and sets attributes.
+        """
+        source = self._source(path)
+        if source is None or is_of_cells(source.data) or self.holds(path, _NAMES_MADE):
+            return True
+        if self.holds(path, type_parameter(name)) or self.setting(name) or self.matching(_BUILTINS_SET):
+            return True
+        stem = path.parent.name if path.name == "__init__.py" else path.stem
+        return any(self.holds(other, _ATTRIBUTES_SET) for other in self.containing(stem) if other != path)
 
     # --- imports ----------------------------------------------------------------------------------------------
 

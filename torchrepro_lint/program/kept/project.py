@@ -84,6 +84,8 @@ class KeptProject(Project):
             if not self._resolves_as_before(old, new):
                 return None
         self._forget(questions)
+        if not all(facts.is_answered_alike() for facts in self._facts.values() if facts is not None):
+            return None
         imports = [new.path for old, new in changed if not same_imports(old, new)]
         return Changes(questions, imports, self._let_go())
 
