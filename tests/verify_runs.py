@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,12 @@ from torchrepro_lint.verify.script.entries import Entry, Header
 from torchrepro_lint.verify.script.record import Record
 
 ROOT = Path(__file__).resolve().parents[1]
+_PRELOADED = Path(__file__).with_name("preloaded_commands.py")
+
+# With all fresh memory the same, too.
+_AT_THE_START = {"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "MALLOC_PERTURB_": "42"}
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
 
 
 def command(*words: str, folder: Path, name: str = "verify", **environment: str) -> subprocess.CompletedProcess[str]:
@@ -31,15 +39,61 @@ def command(*words: str, folder: Path, name: str = "verify", **environment: str)
     )
 
 
-def answer(*words: str, folder: Path) -> tuple[int, dict[str, Any]]:
+class Commands:
+    """The command line in forks of a process that has imported torch, for tests of what is found and not of how
+    processes start. All have one hash seed: what depends on that differs
+    between new processes only.
+    """
+
+    def __init__(self) -> None:
+        self._server: subprocess.Popen[bytes] | None = None
+
+    def __call__(
+        self, *words: str, folder: Path, name: str = "verify", **environment: str
+    ) -> subprocess.CompletedProcess[str]:
+        """What `command` gives."""
+        if sys.platform != "linux":  # elsewhere the libraries of the system do not stand a fork after they were used
+            return command(*words, folder=folder, name=name, **environment)
+        given = {**os.environ, **_AT_THE_START, **environment}
+        if self._server is None:
+            self._server = subprocess.Popen(
+                [sys.executable, str(_PRELOADED)], env=given, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
+            )
+        assert self._server.stdin is not None and self._server.stdout is not None
+        with tempfile.TemporaryDirectory() as scratch:
+            output, errors = Path(scratch, "output"), Path(scratch, "errors")
+            request = {"words": [name, *words], "folder": str(folder), "environment": given}
+            files = {"output": str(output), "errors": str(errors)}
+            self._server.stdin.write(json.dumps({**request, **files}).encode() + b"\n")
+            status = int(self._server.stdout.readline())
+            return subprocess.CompletedProcess(
+                [name, *words], status, output.read_text("utf-8"), errors.read_text("utf-8")
+            )
+
+    def end(self) -> None:
+        """End the process, if it was started."""
+        if self._server is not None:
+            assert self._server.stdin is not None and self._server.stdout is not None
+            self._server.stdin.close()
+            self._server.wait()
+            self._server.stdout.close()
+            self._server = None
+
+
+#: One for all tests of a process.
+forked_command = Commands()
+atexit.register(forked_command.end)
+
+
+def answer(*words: str, folder: Path, run: Run = command) -> tuple[int, dict[str, Any]]:
     """The exit status, and the first answer of the JSON output."""
-    ran = command("--output-format", "json", *words, folder=folder)
+    ran = run("--output-format", "json", *words, folder=folder)
     return ran.returncode, _read(ran)[0]
 
 
-def answers(*words: str, folder: Path, **environment: str) -> list[dict[str, Any]]:
+def answers(*words: str, folder: Path, run: Run = command, **environment: str) -> list[dict[str, Any]]:
     """All answers of the JSON output: that of the plain runs, and one for each thing that was varied."""
-    return _read(command("--output-format", "json", *words, folder=folder, **environment))
+    return _read(run("--output-format", "json", *words, folder=folder, **environment))
 
 
 def _read(ran: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from verify_runs import command, line_of, script
+from verify_runs import forked_command as command
+from verify_runs import line_of, script
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.verify

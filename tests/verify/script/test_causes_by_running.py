@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from verify_runs import answer, answers, line_of, script
+from verify_runs import answer, answers, forked_command, line_of, script
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.verify
@@ -65,7 +65,7 @@ def test_completion_and_children_and_evaluation(tmp_path: Path) -> None:
         ("children", "unseeded", "return random.random()"),
         ("evaluation", "unseeded", "torch.nn.Dropout()"),
     ):
-        status, found = answer("train.py", "--", name, folder=tmp_path)
+        status, found = answer("train.py", "--", name, folder=tmp_path, run=forked_command)
         assert (status, found["cause"] and found["cause"]["why"]) == (1, why), (name, found)
         assert found["cause"]["first"]["place"]["row"] == line_of(path, words)
         assert ("eval()" in found["cause"]["words"]) == (name == "evaluation")
@@ -116,7 +116,7 @@ def test_a_generator_of_its_own_decides_how_much_is_drawn_from_another(tmp_path:
         ("system", "RandomState()", "seeds from the operating system"),
         ("clock", "PCG64", "in one run and"),
     ):
-        status, found = answer("train.py", "--", name, folder=tmp_path)
+        status, found = answer("train.py", "--", name, folder=tmp_path, run=forked_command)
         cause = found["cause"]
         assert (status, cause and cause["why"]) == (1, "seed"), found["verdict"]
         assert cause["first"]["place"]["row"] == line_of(path, "width = ")
@@ -149,7 +149,7 @@ def test_copies_of_generators_are_what_they_are_without_the_recording(tmp_path: 
         torch.tensor(drawn.normal()).sum()
         """
     path = script(tmp_path, text)
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     assert (status, found["cause"] and found["cause"]["why"]) == (1, "seed"), found
     assert found["cause"]["first"]["place"]["row"] == line_of(path, "torch.tensor(drawn")
 
@@ -174,7 +174,7 @@ def test_parameters_that_nothing_initialises(tmp_path: Path) -> None:
         print(Head()(torch.ones(8)).sum().item())
         """
     path = script(tmp_path, text)
-    ran = answers("--perturb", "memory", "train.py", folder=tmp_path, MALLOC_PERTURB_="42")
+    ran = answers("--perturb", "memory", "train.py", folder=tmp_path, run=forked_command)
     cause = ran[-1]["cause"]
     assert cause is not None, ran[-1]["verdict"]
     assert (cause["why"], cause["first"]["place"]["row"]) == ("memory", line_of(path, "torch.empty"))
@@ -185,7 +185,7 @@ def test_a_program_that_only_prints(tmp_path: Path) -> None:
     for name in "abcde":
         (tmp_path / f"{name}.png").touch()
     script(tmp_path, "import glob\nfirst = glob.glob('*.png')[0]\nprint(first)\n")
-    plain, varied = answers("--perturb", "listing", "train.py", folder=tmp_path)
+    plain, varied = answers("--perturb", "listing", "train.py", folder=tmp_path, run=forked_command)
     assert plain["outcome"] == "agreed" and plain["compared"] == {"print": 1}
     assert varied["outcome"] == "differed" and varied["met"][0]["row"] == 2
 
@@ -205,7 +205,7 @@ def test_what_a_library_draws_from_the_global_generator_under_its_own_name(tmp_p
         torch.tensor(split).sum()
         """
     path = script(tmp_path, text)
-    status, found = answer("train.py", "--", "unseeded", folder=tmp_path)
+    status, found = answer("train.py", "--", "unseeded", folder=tmp_path, run=forked_command)
     assert (status, found["cause"]["why"], found["cause"]["rng"]) == (1, "unseeded", "numpy"), found["verdict"]
     assert found["cause"]["first"]["place"]["row"] == line_of(path, "split = ")
-    assert answer("train.py", "--", "seeded", folder=tmp_path)[0] == 0
+    assert answer("train.py", "--", "seeded", folder=tmp_path, run=forked_command)[0] == 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from verify_runs import answer, line_of, script
+from verify_runs import answer, forked_command, line_of, script
 
 pytest.importorskip("torch")
 pytestmark = pytest.mark.verify
@@ -31,7 +31,7 @@ def test_an_average_that_differs(tmp_path: Path) -> None:
         average.eval()
         """
     path = script(tmp_path, text)
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     assert (status, found["outcome"]) == (1, "differed"), found
     assert found["verdict"].endswith("they first differ in step 2, at the weights of Linear in evaluation")
     assert found["cause"]["first"]["place"]["row"] == line_of(path, "lerp_")

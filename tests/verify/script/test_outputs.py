@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from verify_runs import answer, command, line_of, script
+from verify_runs import answer, forked_command, line_of, script
 
 from torchrepro_lint.verify.script.watch.printed import stable
 
@@ -65,7 +65,7 @@ def test_all_else_is_compared(one: str, other: str) -> None:
 def test_what_depends_on_the_clock_alone_is_no_difference(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     script(tmp_path, PROGRAM)
-    status, found = answer("train.py", "--", "times", folder=tmp_path)
+    status, found = answer("train.py", "--", "times", folder=tmp_path, run=forked_command)
     assert (status, found["outcome"]) == (0, "agreed"), found["verdict"]
 
 
@@ -89,7 +89,7 @@ def test_what_is_printed_depends_on_a_listing(tmp_path: Path) -> None:
     (tmp_path / "files").mkdir()
     for name in "abc":
         (tmp_path / "files" / name).touch()
-    ran = command("--perturb", "listing", "train.py", "--", "listing", folder=tmp_path)
+    ran = forked_command("--perturb", "listing", "train.py", "--", "listing", folder=tmp_path)
     assert ran.returncode == 3
     lines = ran.stdout.splitlines()
     assert lines[0] == "2 plain runs of train.py listing agree; the result depends on: listing"

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from verify_runs import answer, command, line_of, script
+from verify_runs import answer, command, forked_command, line_of, script
 
 pytest.importorskip("torch")
 
@@ -102,7 +102,7 @@ def test_a_seed_from_the_clock_is_linked_to_the_rule_that_finds_it(tmp_path: Pat
 
 def test_a_draw_in_a_worker(tmp_path: Path) -> None:
     path = training(tmp_path, "+ np.random.default_rng().random()", workers=2)
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     cause = found["cause"]
     assert status == 1 and cause["in_worker"]
     assert cause["first"]["process"] == "worker 0 of loader 0"
@@ -132,7 +132,7 @@ def test_an_operation_that_is_not_repeatable(tmp_path: Path) -> None:
             optimizer.step()
         """
     path = script(tmp_path, text)
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     assert status == 1
     cause = found["cause"]
     assert (cause["why"], cause["first"]["name"], cause["first"]["step"]) == ("operation", "noisy.add", 2)
@@ -165,7 +165,7 @@ def test_an_operation_of_a_backward_of_ones_own_is_told_by_its_own_line(tmp_path
         optimizer.step()
         """
     path = script(tmp_path, text)
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     assert status == 1
     first = found["cause"]["first"]
     assert (first["name"], first["backward"]) == ("noisy.add", True)
@@ -186,7 +186,7 @@ def test_memory_that_an_operation_works_in_is_no_result(tmp_path: Path) -> None:
             (output.sum() * random.random()).backward()
         """,
     )
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     assert (status, found["cause"]["why"]) == (1, "unseeded")
     assert found["cause"]["first"]["place"]["row"] == line_of(path, "random.random()")
 
@@ -226,7 +226,7 @@ def test_several_processes(tmp_path: Path) -> None:
             mp.spawn(train, nprocs=2)
         """
     path = script(tmp_path, text)
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     assert status == 1
     cause = found["cause"]
     assert (cause["first"]["process"], cause["why"], cause["rng"]) == ("process 2", "unseeded", "numpy")
@@ -252,7 +252,7 @@ def test_a_module_and_its_arguments(tmp_path: Path) -> None:
 
 def test_what_only_computes_is_compared_by_its_operations(tmp_path: Path) -> None:
     script(tmp_path, "import torch\ntorch.manual_seed(0)\nprint(torch.randn(3).sum())")
-    status, found = answer("train.py", folder=tmp_path)
+    status, found = answer("train.py", folder=tmp_path, run=forked_command)
     assert (status, found["outcome"]) == (0, "agreed")
     assert found["compared"]["op"] >= 1
 
