@@ -14,7 +14,7 @@ from torchrepro_lint.program.evaluation.attributes import find_method
 from torchrepro_lint.program.evaluation.classes import is_static, takes_context
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, Partial, Site
-from torchrepro_lint.program.running.call_index import called_name, calls_in
+from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
 from torchrepro_lint.program.running.callers import (
     calls_of_lambda,
     frame_without_callers,
@@ -103,16 +103,24 @@ def _is_receiver(scope: Scope, param: tree.Param) -> bool:
 
 def _held_in_partials(ev: Evaluator, query: Query, frame: Frame, param: tree.Param) -> Iterator[Origin]:
     """What a `functools.partial` of the function holds for a parameter, wherever that is called."""
-    name = frame.scope.name
+    nothing: dict[str, list[NamedCall]] = {}
+    table = ev.of_project("partials by what they hold", lambda: _partials(ev), nothing)
+    for one in table.get(frame.scope.name, ()):
+        for maker in ev.contexts(one.facts, one.scope):
+            if any(is_function(value, frame.scope) for value in ev.values(one.call.args[0].value, maker)):
+                yield Origin(query.at(one.call, maker, bound(param.name)), "argument", ev.site(one.call, maker))
+
+
+def _partials(ev: Evaluator) -> dict[str, list[NamedCall]]:
+    """The calls of `partial` in the project, by the name of the function that they hold."""
+    found: dict[str, list[NamedCall]] = {}
     for path in ev.project.containing("partial"):
-        facts = ev.project.facts(path) if path in ev.project.mentioning(name) else None
+        facts = ev.project.facts(path)
         for one in calls_in(ev, facts, "partial") if facts is not None else ():
-            held = one.call.args[0].value if one.call.args else None
-            if held is None or called_name(held) != name:
-                continue
-            for maker in ev.contexts(one.facts, one.scope):
-                if any(is_function(value, frame.scope) for value in ev.values(held, maker)):
-                    yield Origin(query.at(one.call, maker, bound(param.name)), "argument", ev.site(one.call, maker))
+            name = called_name(one.call.args[0].value) if one.call.args else None
+            if name is not None:
+                found.setdefault(name, []).append(one)
+    return found
 
 
 def _constructions(ev: Evaluator, frame: Frame) -> Iterator[tuple[tree.Call, Frame]]:

@@ -32,6 +32,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Recomputation", "recomputations"]
 
+#: The argument that decides whether the state of the generators is kept for the second time.
+_SWITCH: Final = "preserve_rng_state"
 _OWN: Final = re.compile(rb"autograd\.Function|import Function\b")
 #: What a file says that puts the state of a generator back.
 _RESTORES: Final = re.compile(rb"rng_state|fork_rng|rng_tracker|set_states")
@@ -61,9 +63,11 @@ def recomputations(program: Program) -> Iterator[Recomputation]:
 
 
 def _switched_off(program: Program) -> Iterator[Recomputation]:
+    if not program.project.containing(_SWITCH):
+        return  # asked first: who calls what is computed again is much to ask
     for group in asked_calls(program, known_calls("recomputes")):
         for one in group:
-            _, values = argument(one.arguments, "preserve_rng_state", None)
+            _, values = argument(one.arguments, _SWITCH, None)
             if not values or not all(isinstance(value, Constant) and value.value is False for value in values):
                 continue
             _, functions = argument(one.arguments, "function", 0)

@@ -199,7 +199,10 @@ def _passes_over(program: Program, call: KnownCall) -> list[tuple[Way, ...]]:
     get it, each of which draws an order (torch/utils/data/sampler.py 2.13.0, `RandomSampler.__iter__`).
     """
     loaders = loaders_given(program, call)
-    passes = [*iterations_over(program, call.site), *(at for loader in loaders for at in passes_over(program, loader))]
+    passes = [
+        *iterations_over(program, call.facts, call.call),
+        *(at for loader in loaders for at in passes_over(program, loader)),
+    ]
     if not passes and not loaders and isinstance(_use_of(program, call), tree.Call | tree.For):
         return [_ways_to(program, call)]  # it is gone through at once: `list(RandomSampler(data))`
     return [ways(program.ev, at.facts, at.scope, at.node.site) for at in passes]

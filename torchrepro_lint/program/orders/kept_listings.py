@@ -89,7 +89,7 @@ def kept_listings(program: Program) -> Iterator[tuple[ModuleFacts, tree.Call]]:
 
 
 def _calls(program: Program, facts: ModuleFacts) -> Iterator[tree.Call]:
-    known = [call for _, call in listings_in(program, facts)]
+    known = list(listings_in(program, facts))
     yield from known
     of_library = _OF_FASTAI if program.project.holds(facts.path, _FASTAI) else frozenset[str]()
     seen = set(map(id, known))

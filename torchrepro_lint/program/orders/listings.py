@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
@@ -81,32 +81,47 @@ def unsorted_listings(program: Program) -> Iterator[Listing]:
     the uses shows, then those that the evaluator shows.
     """
     walking = ordering_names("listings", "walks")
-    unseen: list[tuple[str, tree.Call, ModuleFacts]] = []
+    unseen: list[tuple[ModuleFacts, _ListingCall]] = []
     for path in program.asked_with(_WORDS):
         facts = program.facts(path)
         if facts is None:
             continue
         found: list[Listing] = []
-        for name, call in listings_in(program, facts):
-            sink = sink_of_walk(program, facts, call) if name in walking else find_sink(program, facts, call)
-            if sink is not None:
-                found.append(_deciding(name, call, facts, sink))
-            elif name not in walking:
-                unseen.append((name, call, facts))
+        for one in _listing_calls(program, facts):
+            walks = one.name in walking
+            sink = sink_of_walk(program, facts, one.call) if walks else find_sink(program, facts, one.call)
+            if sink is None and not walks:
+                unseen.append((facts, one))
+            elif sink is not None and _is_for_a_caller(program, facts, one):
+                found.append(_deciding(one, facts, sink))
         yield from sorted(found, key=lambda one: one.call.site)
-    sinks = sinks_of(program, [(facts, call) for _, call, facts in unseen])
-    for name, call, facts in unseen:
-        if (sink := sinks.get(Site(facts.path, call.site))) is not None:
-            yield _deciding(name, call, facts, sink)
+    sinks = sinks_of(program, [(facts, one.call) for facts, one in unseen])
+    for facts, one in unseen:
+        sink = sinks.get(Site(facts.path, one.call.site))
+        if sink is not None and _is_for_a_caller(program, facts, one):
+            yield _deciding(one, facts, sink)
 
 
-def _deciding(name: str, call: tree.Call, facts: ModuleFacts, sink: Sink) -> Listing:
-    lazy, entries = name not in ordering_names("listings"), name in ordering_names("listings", "entries")
-    return Listing(name, call, facts, lazy, entries, name in ordering_names("listings", "walks"), sink)
+def _deciding(one: _ListingCall, facts: ModuleFacts, sink: Sink) -> Listing:
+    lazy, entries = one.name not in ordering_names("listings"), one.name in ordering_names("listings", "entries")
+    return Listing(one.name, one.call, facts, lazy, entries, one.name in ordering_names("listings", "walks"), sink)
 
 
-def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tree.Call]]:
-    """The calls in a file that list a folder, each with the name of what it calls."""
+class _ListingCall(NamedTuple):
+    """A call that lists a folder, and the name of what it calls."""
+
+    name: str
+    scope: Scope
+    call: tree.Call
+    arms: Path
+
+
+def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tree.Call]:
+    """The calls in a file that list a folder for some caller."""
+    return (one.call for one in _listing_calls(program, facts) if _is_for_a_caller(program, facts, one))
+
+
+def _listing_calls(program: Program, facts: ModuleFacts) -> Iterator[_ListingCall]:
     words = listing_words()
     for scope in facts.walk_scopes():
         for call, arms in scope.calls:
@@ -117,13 +132,31 @@ def listings_in(program: Program, facts: ModuleFacts) -> Iterator[tuple[str, tre
             name = _listing(program, facts, scope, call)
             if name is None or (last_part(name) in _PATTERNS and _is_of_one_file(program, facts, scope, call)):
                 continue
-            if not program.ev.may_run(call.site, arms, frame) or is_given_up(program.ev, facts, call):
-                continue
-            # An arm that no caller comes to is none: `if recurse:` where all of them leave the default.
-            reached = [one for one in contexts(program.ev, facts, scope) if program.ev.may_run(call.site, arms, one)]
-            lists = [one for one in reached if not _is_given_instead(program, arms, one)]
-            if (not arms or reached) and not (lists and all(_is_sorted_below(program, call, one) for one in lists)):
-                yield name, call
+            if program.ev.may_run(call.site, arms, frame) and not is_given_up(program.ev, facts, call):
+                yield _ListingCall(name, scope, call, arms)
+
+
+def _is_for_a_caller(program: Program, facts: ModuleFacts, one: _ListingCall) -> bool:
+    """Whether some caller comes to a listing that is not sorted for it: an arm that no caller comes to is none, like
+    that of `if recurse:` where all of them leave the default. Who calls the function is much to ask.
+    """
+    _, scope, call, arms = one
+    if not arms and not _is_sorted_in_an_arm(scope, call):
+        return True
+    program.ev.begin_question()
+    reached = [frame for frame in contexts(program.ev, facts, scope) if program.ev.may_run(call.site, arms, frame)]
+    lists = [frame for frame in reached if not _is_given_instead(program, arms, frame)]
+    return bool(not arms or reached) and not (lists and all(_is_sorted_below(program, call, frame) for frame in lists))
+
+
+def _is_sorted_in_an_arm(scope: Scope, call: tree.Call) -> bool:
+    """Whether the name that a listing gets is bound to something sorted in an arm of its function."""
+    names = [key for key, bound in scope.bindings.items() if any(one.node is call for one in bound)]
+    return any(
+        one.path and isinstance(one.node, tree.Call) and called_name(one.node.func) == "sorted"
+        for name in names[:1]
+        for one in scope.bindings[name]
+    )
 
 
 def _is_of_one_file(program: Program, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:

@@ -75,6 +75,8 @@ def sinks_of(
     for path in sorted(files):
         facts = program.project.facts(path)
         for use in _uses(program, facts) if facts is not None else ():
+            if use.sink is None and not _may_decide(program, use):
+                continue
             for order in _sources(orders, use):
                 if order.source in found or is_sorted(program, order.made, use.facts, use.scope, use.node.site):
                     continue
@@ -84,6 +86,16 @@ def sinks_of(
                 if known is not None and may_run_at(program, (known.chain[-1].site,)):
                     found[order.source] = known
     return found
+
+
+def _may_decide(program: Program, use: _Use) -> bool:
+    """Whether the order of a set would decide something where it is used, and so that of a listing may: few loops over
+    items with their numbers decide anything, and to find whose order they have takes much longer.
+    """
+    site = Site(use.facts.path, use.node.site)
+    return program.once(
+        ("may decide", site), lambda: sink_of_use(program, use.facts, use.node, of_set=True, at_all=True) is not None
+    )
 
 
 def _uses(program: Program, facts: ModuleFacts) -> Iterator[_Use]:

@@ -71,17 +71,20 @@ def find_sink(
 
 
 def sink_of_use(
-    program: Program, facts: ModuleFacts, use: tree.Expr, *, of_set: bool = False, is_set: bool = False
-) -> Sink | None:
+    program: Program, facts: ModuleFacts, use: tree.Expr, *, of_set: bool = False, is_set: bool = False,
+    at_all: bool = False,
+) -> Sink | None:  # fmt: skip
     """The first place where the order of what is used decides something; None if there is none.
 
     `of_set`: it is the order of a set, so a look-up by position counts as well; `is_set`: what is used is that set.
+    With `at_all` it is not asked whether that place runs, nor whether something is sorted on the way there.
     """
     carrier = Carrier(facts, use, is_set=is_set)
     begin = Use(carrier, use) if isinstance(use, (tree.Attribute, tree.Call)) else carrier
     begins = list(_followed(program, [begin]))
     found = next((one for one in begins if isinstance(one, Sink)), None)
-    return found or _follow(program, [one for one in begins if isinstance(one, Carrier)], indexes=of_set)
+    carriers = [one for one in begins if isinstance(one, Carrier)]
+    return found or _follow(program, carriers, indexes=of_set, at_all=at_all)
 
 
 def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr) -> Sink | None:
@@ -94,7 +97,9 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
     return _follow(program, pending, indexes=False)
 
 
-def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = ()) -> Sink | None:
+def _follow(
+    program: Program, pending: list[Carrier], indexes: bool, but: Collection[int] = (), at_all: bool = False
+) -> Sink | None:
     seen: set[tuple[int, bool, bool, bool, tuple[int, ...]]] = set()
     before: dict[Carrier, Carrier | None] = dict.fromkeys(pending)
     unless: list[Sink] = []
@@ -113,9 +118,7 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
             if not isinstance(found, Sink):
                 before[found] = carrier
                 pending.append(found)
-            elif is_sorted_on_the_way(program, _way_to(carrier, before), _given_anew(before)) or not may_run_at(
-                program, _places(found, carrier, before)
-            ):
+            elif not (at_all or _comes_there(program, found, carrier, before)):
                 continue
             elif found.beside is None:
                 return found
@@ -125,6 +128,12 @@ def _follow(program: Program, pending: list[Carrier], indexes: bool, but: Collec
         return None  # what is beside a sink may have the same order, further on
     nodes = {node for node, *_ in seen}
     return next((found for found in unless if id(found.beside) not in nodes), None)
+
+
+def _comes_there(program: Program, found: Sink, carrier: Carrier, before: Mapping[Carrier, Carrier | None]) -> bool:
+    """Whether the order comes to where it decides something: that runs, and nothing is sorted on the way there."""
+    is_sorted = is_sorted_on_the_way(program, _way_to(carrier, before), _given_anew(before))
+    return not is_sorted and may_run_at(program, _places(found, carrier, before))
 
 
 def _way_to(carrier: Carrier, before: Mapping[Carrier, Carrier | None]) -> list[Carrier]:

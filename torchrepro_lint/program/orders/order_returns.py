@@ -85,6 +85,8 @@ def calls_of(
 def _may_come_out(program: Program, carrier: Carrier, scope: Scope, node: Node, calling: NamedCall) -> bool:
     """Whether a call may run the function so that the order comes to a place in it."""
     site = node.site  # type: ignore[union-attr]
+    if not scope.path_at(site) and not scope.ended and not carrier.taken:
+        return True  # said first: with which arguments a function is called is much to ask
     frames = [
         frame
         for caller in contexts(program.ev, calling.facts, calling.scope)

@@ -20,6 +20,7 @@ from torchrepro_lint.program.programs.frequency import Repetition, going_on
 from torchrepro_lint.program.programs.restarted_iterators import Restart, iterators_in_loops, restarts
 from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.epochs import says_evaluation
+from torchrepro_lint.program.running.name_flow import NameFlow, name_flow
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.ways import Way, ways
 
@@ -100,10 +101,18 @@ def passes_over(program: Program, loader: Loader) -> Iterator[Iteration]:
                 yield place
 
 
-def iterations_over(program: Program, made: Site) -> Iterator[Iteration]:
-    """The places at which what a library makes at a place is gone through, as far as they can be seen."""
-    for path in program.imports.ordered(program.imports.together(made.path)):
-        yield from _iterations(program, path).get(made, ())
+def iterations_over(program: Program, facts: ModuleFacts, call: tree.Call) -> Iterator[Iteration]:
+    """The places at which what a call of a library makes is gone through, as far as they can be seen."""
+    made = Site(facts.path, call.site)
+    files = program.imports.ordered(program.imports.together(facts.path))
+    flow = name_flow(program.ev, files, [(facts, call)])
+    for path in files:
+        for where, scope, node in _places(program, path):
+            over = _over(node)
+            if flow.may_come_to(where, scope, over):
+                found = [one for one in _iterated_at(program, where, scope, over) if one.site == made]
+                if found:
+                    yield Iteration(where, scope, node, tuple(found))
 
 
 def iterated_beside(program: Program, loader: Loader) -> Iterator[Site]:
@@ -122,22 +131,42 @@ def _iterations(program: Program, path: Path) -> dict[Site, list[Iteration]]:
 
 def _find_iterations(program: Program, path: Path) -> dict[Site, list[Iteration]]:
     found: dict[Site, list[Iteration]] = {}
-    facts = program.facts(path) if program.project.holds(path, _LOOP) else None
-    if facts is None:
-        return found
-    places: list[tuple[Scope, tree.For | tree.Call]] = [
-        *_loops(program, facts),
-        *iterators_in_loops(program, facts),
-    ]
-    for scope, node in places:
-        over = node.iter if isinstance(node, tree.For) else node
+    flow = _flow_of_loaders(program)
+    for facts, scope, node in _places(program, path):
+        if not flow.may_come_to(facts, scope, _over(node)):
+            continue
         made: dict[Site, list[ExternalObject]] = {}
-        for one in _iterated_at(program, facts, scope, over):
+        for one in _iterated_at(program, facts, scope, _over(node)):
             if one.site is not None:
                 made.setdefault(one.site, []).append(one)
         for site, objects in made.items():
             found.setdefault(site, []).append(Iteration(facts, scope, node, tuple(objects)))
     return found
+
+
+def _flow_of_loaders(program: Program) -> NameFlow:
+    """Where the project's loaders may come to."""
+
+    def find() -> NameFlow:
+        calls = [(one.facts, one.call) for loaders in program.loader_sites for one in loaders[:1]]
+        together = (program.imports.together(facts.path) for facts, _ in calls)
+        files = program.imports.ordered(frozenset[Path]().union(*together))
+        return name_flow(program.ev, files, calls)
+
+    return program.once(("flow of loaders",), find)
+
+
+def _places(program: Program, path: Path) -> list[tuple[ModuleFacts, Scope, tree.For | tree.Call]]:
+    """The loops of a file, and the iterators that are made in its loops."""
+    facts = program.facts(path) if program.project.holds(path, _LOOP) else None
+    if facts is None:
+        return []
+    loops = [(facts, scope, loop) for scope, loop in _loops(program, facts)]
+    return [*loops, *((facts, scope, call) for scope, call in iterators_in_loops(program, facts))]
+
+
+def _over(node: tree.For | tree.Call) -> tree.Expr:
+    return node.iter if isinstance(node, tree.For) else node
 
 
 def _iterated_at(program: Program, facts: ModuleFacts, scope: Scope, over: tree.Expr) -> frozenset[ExternalObject]:
@@ -186,27 +215,30 @@ def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.F
                 yield scope, loop
 
 
-def _gone_through(program: Program, node: tree.Expr, frame: Frame, depth: int = 0) -> Iterator[ExternalObject]:
-    """What a `for` iterates: itself, or through `enumerate`, `tqdm` and the like, or through an object of the project
-    that goes through it.
-    """
-    match frame.scope.behind(node):
+def _iterated_in(node: tree.Expr, scope: Scope) -> Iterator[tree.Expr]:
+    """What a `for` goes through: the expression itself, or what `enumerate`, `tqdm` and the like are given."""
+    match scope.behind(node):
         case tree.Call(func=func, args=args) if called_name(func) in _AROUND and args and not args[0].star:
             for arg in args[:2]:
                 given = arg.value
                 match given:
                     case tree.Call(func=inner, args=(first, *_)) if called_name(inner) == "cycle" and len(args) > 1:
                         given = first.value
-                yield from _gone_through(program, given, frame, depth)
+                yield from _iterated_in(given, scope)
             return
-    if not isinstance(node, (tree.Name, tree.Attribute, tree.Subscript, tree.Call)):
-        return
-    for value in program.ev.values(node, frame):
-        if isinstance(value, ExternalObject):
-            yield value
-        elif isinstance(value, Instance) and depth < _MAX_AROUND:
-            for inner, method in _iterated_by(program, value):
-                yield from _gone_through(program, inner, method, depth + 1)
+    if isinstance(node, (tree.Name, tree.Attribute, tree.Subscript, tree.Call)):
+        yield node
+
+
+def _gone_through(program: Program, over: tree.Expr, frame: Frame, depth: int = 0) -> Iterator[ExternalObject]:
+    """The objects of libraries that a `for` goes through, or that an object of the project goes through in its turn."""
+    for node in _iterated_in(over, frame.scope):
+        for value in program.ev.values(node, frame):
+            if isinstance(value, ExternalObject):
+                yield value
+            elif isinstance(value, Instance) and depth < _MAX_AROUND:
+                for inner, method in _iterated_by(program, value):
+                    yield from _gone_through(program, inner, method, depth + 1)
 
 
 def _is_made_as(value: ExternalObject, loader: Loader) -> bool:

@@ -31,6 +31,10 @@ handed_over.py        the argument for a parameter, as it is written
 handed_parameters.py  a quick look at what the calls of a name hand over
 written_arguments.py  which parameter each argument in the text of a call is for, whosever the function is
 
+Where values may go, by names alone, before anything is evaluated:
+name_flow.py          whether a value may come from one of some expressions
+flow_edges.py         the edges of one file; flow_expressions.py: of its expressions; flow_ways.py: what an edge does
+
 Programs:
 entry_points.py       where they start; project_tests.py: which are tests
 offered_commands.py   what their command lines offer
