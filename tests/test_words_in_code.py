@@ -21,6 +21,7 @@ OTHER_TEXTS = {
     "program/programs/for_others.py": "folders, releases and metadata of packages",
     "program/programs/used_copies.py": "paths through a folder",
     "program/imports.py": "the syntax of Python",
+    "program/missing_modules.py": "modules that are generated, and the files of build tools",
     "program/modules.py": "lists of top-level packages",
     "program/ops/fresh_memory.py": "names of torch",
     "program/ordering/checkpoints.py": "names of torch",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.quick_lower import quick_parse
-from torchrepro_lint.facts.scope_builder import build_scopes
+from torchrepro_lint.facts.scope_builder import Around, build_scopes
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.old_syntax import NOT_BY_LIBCST
 from torchrepro_lint.quiet import without_warnings
@@ -48,9 +48,10 @@ class ModuleFacts:
     path: Path
     body: tree.Block
     _scopes: tuple[Scope, Callable[[object], Scope]] | None = field(default=None, repr=False)
-    # Whether the project may give the file a name that it does not bind, and what was answered.
-    _gives: Callable[[str], bool] | None = field(default=None, repr=False)
-    _given: dict[str, bool] = field(default_factory=dict, repr=False)
+    # The project, and what it has answered.
+    _around: Around | None = field(default=None, repr=False)
+    _names: dict[str, bool] = field(default_factory=dict, repr=False)
+    _imports: dict[tuple[int, str], bool] = field(default_factory=dict, repr=False)
 
     @property
     def in_cells(self) -> bool:
@@ -59,27 +60,36 @@ class ModuleFacts:
 
     def _build(self) -> tuple[Scope, Callable[[object], Scope]]:
         if self._scopes is None:
-            asked = self._may_be_given if self._gives is not None and self.is_program else None
-            self._scopes = build_scopes(self.body, in_cells=self.in_cells, may_be_given=asked)
+            asked = self if self._around is not None else None
+            self._scopes = build_scopes(self.body, in_cells=self.in_cells, around=asked)
         return self._scopes
 
-    def _may_be_given(self, name: str) -> bool:
-        assert self._gives is not None
-        if name not in self._given:
-            self._given[name] = self._gives(name)
-        return self._given[name]
+    def may_give(self, name: str) -> bool:
+        """Whether anything in the project may give the file a name that it does not bind."""
+        if name not in self._names:
+            self._names[name] = self._around is None or not self.is_program or self._around.may_give(name)
+        return self._names[name]
 
-    def belong_to(self, gives: Callable[[str], bool]) -> None:
-        """Says in which project the file is: `gives` tells whether anything there may give the file a name that it does
-        not bind. Scopes that were built for another answer are built again.
-        """
-        self._gives = gives
+    def fails(self, level: int, module: str) -> bool:
+        """Whether importing a module surely raises in the file, as the project has no such module."""
+        if (level, module) not in self._imports:
+            self._imports[level, module] = self._around is not None and self._around.fails(level, module)
+        return self._imports[level, module]
+
+    def belong_to(self, around: Around) -> None:
+        """Says in which project the file is. Scopes that were built with other answers are built again."""
+        self._around = around
         if not self.is_answered_alike():
-            self._scopes, self._given = None, {}
+            self._scopes, self._names, self._imports = None, {}, {}
 
     def is_answered_alike(self) -> bool:
         """Whether the project still gives the answers with which the scopes were built."""
-        return all(self._gives is not None and self._gives(name) is given for name, given in self._given.items())
+        around = self._around
+        if around is None:
+            return True
+        return all(
+            (around.may_give(name) or not self.is_program) is given for name, given in self._names.items()
+        ) and all(around.fails(*imported) is failed for imported, failed in self._imports.items())
 
     @property
     def is_program(self) -> bool:

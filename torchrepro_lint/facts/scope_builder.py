@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.capture_steps import part_at
@@ -12,27 +13,36 @@ from torchrepro_lint.facts.growing import entered, grown, included
 from torchrepro_lint.facts.scopes import NEVER, Binding, Exit, Path, Scope, ScopeNode, Store
 from torchrepro_lint.facts.unbound import BUILTIN_NAMES, cannot_have_run, names_in, note_until, unbound_uses
 
-__all__ = ["ELSEWHERE", "build_scopes"]
+__all__ = ["ELSEWHERE", "Around", "build_scopes"]
 
 #: The arm of what a function binds under `global` or `nonlocal`, as the scope sees it that owns the name.
 ELSEWHERE: Path = ((-1, "elsewhere"),)
 
 
 def build_scopes(
-    body: tree.Block, *, in_cells: bool = False, may_be_given: Callable[[str], bool] | None = None
+    body: tree.Block, *, in_cells: bool = False, around: Around | None = None
 ) -> tuple[Scope, Callable[[object], Scope]]:
     """The module's scope, and a function from a scope-making node to its scope. Cells are run below one that raises.
 
-    `may_be_given` says whether a name that no scope around a use of it binds may have a value all the same; without it,
-    each may.
+    `around` tells of the project around the file; without it, names that nothing binds are taken to have a value.
     """
     builder = _Builder(in_cells)
     module = builder.build(body)
-    if raising := builder.raising(module, may_be_given):  # in few files
+    if raising := builder.raising(body, module, around):  # in few files
         builder = _Builder(in_cells, raising)
         module = builder.build(body)
     by_node = builder.by_node
     return module, lambda node: by_node[id(node)]
+
+
+class Around(Protocol):
+    """What the project around a file says of it."""
+
+    def may_give(self, name: str) -> bool:
+        """Whether anything may give the file a name that it does not bind."""
+
+    def fails(self, level: int, module: str) -> bool:
+        """Whether importing a module, with that many dots in front, surely raises in the file."""
 
 
 class _Builder:
@@ -59,16 +69,20 @@ class _Builder:
         self._resolve_declarations(module, module)
         return module
 
-    def raising(self, module: Scope, may_be_given: Callable[[str], bool] | None) -> dict[int, int]:
-        """The statements that surely raise, as they read a name of their function that nothing can have bound, or one
-        that nothing binds at all: by the id of each, the site of the name.
+    def raising(self, body: tree.Block, module: Scope, around: Around | None) -> dict[int, int]:
+        """The statements that surely raise: as they read a name of their function that nothing can have bound, or one
+        that nothing binds at all, or, at the top of the file, as they import a module that is not there. By the id of
+        each, the site of the name.
         """
         found: dict[int, int] = {}
+        if around is not None and not self.in_cells:
+            found.update((id(one), one.site) for one in body if _fails(one, around))
         known = BUILTIN_NAMES.union(module.bindings)
         for function, scope, early in self.functions:
-            free = early - known if may_be_given is not None else set()
-            unknown = {name for name in free if scope.binder(name) is None and self.is_unbound(name, scope)}
-            unknown = {name for name in unknown if may_be_given is not None and not may_be_given(name)}
+            unknown = early - known if around is not None else set()
+            if unknown and around is not None:
+                unknown = {name for name in unknown if scope.binder(name) is None and self.is_unbound(name, scope)}
+                unknown = {name for name in unknown if not around.may_give(name)}
             if unknown or id(scope) in self.suspects:
                 found.update(unbound_uses(function.body, self.local_names(scope), unknown))
         return found
@@ -481,6 +495,15 @@ def _self_name_in(scope: Scope) -> str | None:
             return name if current is scope else None
         current = current.parent
     return None
+
+
+def _fails(statement: tree.Stmt, around: Around) -> bool:
+    match statement:
+        case tree.Import(module=module):
+            return around.fails(0, module)
+        case tree.ImportFrom(module=module, level=level):
+            return around.fails(level, module)
+    return False
 
 
 def _never(path: Path) -> Path:

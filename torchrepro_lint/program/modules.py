@@ -6,7 +6,8 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cached_property, partial
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
 
@@ -15,6 +16,7 @@ from torchrepro_lint.program.call_words import type_parameter
 from torchrepro_lint.program.files_of_tests import files_of_tests
 from torchrepro_lint.program.import_folders import Added, folders_added
 from torchrepro_lint.program.looks import Looks
+from torchrepro_lint.program.missing_modules import MissingModules
 from torchrepro_lint.program.project_texts import ProjectTexts
 from torchrepro_lint.source.contents import Read
 from torchrepro_lint.source.discovery import in_order
@@ -79,7 +81,8 @@ class Project(ProjectTexts):
         return files_of_tests(self)
 
     @cached_property
-    def _folders(self) -> frozenset[Path]:
+    def folders(self) -> frozenset[Path]:
+        """The folders that hold Python files, and those around them."""
         folders: set[Path] = set()
         for path in self.files:
             for folder in path.parents:
@@ -94,7 +97,7 @@ class Project(ProjectTexts):
 
     @cached_property
     def _folders_by_name(self) -> dict[str, Path]:
-        return {str(folder): folder for folder in self._folders}
+        return {str(folder): folder for folder in self.folders}
 
     # --- facts ------------------------------------------------------------------------------------------------
 
@@ -107,7 +110,7 @@ class Project(ProjectTexts):
             if source is not None:
                 try:
                     facts = self.facts_of(path, source.python)
-                    facts.belong_to(partial(self.may_give, path))
+                    facts.belong_to(_Around(self, path))
                 except UnreadableModule as error:
                     self.unreadable[path] = (error.row, error.column, error.message)
             self._facts[path] = facts
@@ -121,6 +124,11 @@ class Project(ProjectTexts):
     def is_parsed(self, path: Path) -> bool:
         """Whether something has asked for the facts of a file."""
         return path in self._facts
+
+    @cached_property
+    def missing(self) -> MissingModules:
+        """Which imports surely fail."""
+        return MissingModules(self)
 
     def may_give(self, path: Path, name: str) -> bool:
         """Whether something in the project may give a file a name that the file does not bind: star imports and writes
@@ -164,7 +172,7 @@ class Project(ProjectTexts):
         if dotted:
             return self.module_file(base, dotted)
         package = base / "__init__.py"
-        return package if package in self.known else (base if base in self._folders else None)
+        return package if package in self.known else (base if base in self.folders else None)
 
     def resolve_from(self, importer: Path, level: int, dotted: str) -> Path | None:
         """The module that `from dotted import ...` means in the file `importer`, with `level` dots in front."""
@@ -182,7 +190,7 @@ class Project(ProjectTexts):
     def _search(self, importer: Path, dotted: str) -> Path | None:
         first = dotted.partition(".")[0]
         itself: Path | None = None
-        for root in self._roots(importer):
+        for root in self.roots(importer):
             top = self.module_file(root, first)
             if top is None or (root != self.root and self._is_named_after_a_library(first, top, root)):
                 continue
@@ -205,7 +213,7 @@ class Project(ProjectTexts):
         first = dotted.partition(".")[0]
         found = {
             self.module_file(folder, dotted)
-            for folder in self._folders
+            for folder in self.folders
             if (top := self.module_file(folder, first)) is not None
             and folder / "__init__.py" not in self.known
             and not self._is_named_after_a_library(first, top, folder)
@@ -255,7 +263,7 @@ class Project(ProjectTexts):
     def _is_namespace(self, folder: Path) -> bool:
         return folder.is_relative_to(self.root)
 
-    def _roots(self, importer: Path) -> list[Path]:
+    def roots(self, importer: Path) -> list[Path]:
         """Where Python would look for a top-level module, nearest first."""
         own = importer.parent
         chain = [own, *own.parents] if own.is_relative_to(self.root) else [own]
@@ -266,7 +274,7 @@ class Project(ProjectTexts):
         # Inside a package the parent of the package comes first; a module that is run as a script sees its own folder.
         ordered = [*outside, *packages] if packages else chain
         # A repository of several projects has a `src` in each.
-        beside = [folder / name for folder in chain for name in ("src", "lib") if folder / name in self._folders]
+        beside = [folder / name for folder in chain for name in ("src", "lib") if folder / name in self.folders]
         extra = [*self._extra_roots_of(importer), *beside, *self.src]
         return [*ordered, *(folder for folder in extra if folder not in ordered)]
 
@@ -305,8 +313,24 @@ class Project(ProjectTexts):
         """What a file adds to `sys.path`."""
         if path not in self._added:
             facts = self.facts(path) if self.holds(path, _SYS_PATH) else None
-            self._added[path] = folders_added(facts, self.root, self._folders) if facts is not None else Added()
+            # Read from the file alone: which modules the project has depends on it.
+            alone = ModuleFacts(path, facts.body) if facts is not None else None
+            self._added[path] = folders_added(alone, self.root, self.folders) if alone is not None else Added()
         return self._added[path]
+
+
+@dataclass(frozen=True, slots=True)
+class _Around:
+    """What a project is to one of its files."""
+
+    project: Project
+    path: Path
+
+    def may_give(self, name: str) -> bool:
+        return self.project.may_give(self.path, name)
+
+    def fails(self, level: int, module: str) -> bool:
+        return self.project.missing.fails(self.path, level, module)
 
 
 def _named_below(statements: Iterable[re.Match[str]], package: str) -> Iterator[str]:

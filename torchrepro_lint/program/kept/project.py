@@ -84,6 +84,7 @@ class KeptProject(Project):
             if not self._resolves_as_before(old, new):
                 return None
         self._forget(questions)
+        self.__dict__.pop("missing", None)
         if not all(facts.is_answered_alike() for facts in self._facts.values() if facts is not None):
             return None
         imports = [new.path for old, new in changed if not same_imports(old, new)]
