@@ -51,7 +51,7 @@ CALLS = [
     ("def run(): list(A())\nclass A:\n    def __iter__(self):\n        yield np.random.rand()", ["rand"]),
     ("def run():\n    for a in A(): pass\nclass A:\n    def __iter__(self):\n        yield np.random.rand()", ["rand"]),
     ("def run():\n    with A(): pass\nclass A:\n    def __enter__(self): np.random.rand()", ["rand"]),
-    ("def run(): list(map(g, y))\ndef g(a): np.random.rand()", ["rand"]),
+    ("def run(): list(map(g, [1]))\ndef g(a): np.random.rand()", ["rand"]),
     ("def run(): run()\n", []),
     ("def run():\n    g()\n    np.random.rand()\ndef g(): run()", ["rand"]),
     ("def run(a=True):\n    if a: np.random.rand()", ["rand"]),

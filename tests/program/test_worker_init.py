@@ -23,6 +23,7 @@ from functools import partial
 
 import numpy as np
 import torch
+from elsewhere import saved
 from torch.utils.data import DataLoader, Dataset, get_worker_info
 
 SEED = 7
@@ -45,6 +46,11 @@ class Data(Dataset):
 
     def __getitem__(self, index):
         return np.random.rand() + random.random()
+
+
+def load(file):
+    global lookup
+    lookup = file.read()
 
 
 def set_seed(seed=None):
