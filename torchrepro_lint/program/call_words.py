@@ -14,6 +14,7 @@ __all__ = [
     "bases_in",
     "decorated_with",
     "decorators_in",
+    "function_called",
     "may_call",
     "set_attribute",
     "set_attributes_in",
@@ -64,6 +65,12 @@ def decorated_with(name: str) -> re.Pattern[bytes]:
 def decorators_in(data: bytes) -> bytes:
     """What a text has after an `@` at the start of a line: all in which `decorated_with` finds a name."""
     return b" ".join(_DECORATOR.findall(data))
+
+
+@cache
+def function_called(name: str) -> re.Pattern[bytes]:
+    """Finds the definitions of functions of that name, before anything is parsed."""
+    return re.compile(rb"\bdef[ \t]+" + re.escape(name.encode()) + rb"\b")
 
 
 @cache

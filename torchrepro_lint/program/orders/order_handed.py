@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.method_words import method_words
+from torchrepro_lint.program.call_words import function_called
 from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.orders import order_callees, order_dicts
 from torchrepro_lint.program.orders.order_carriers import Carrier, Step, Stored
+from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
@@ -24,6 +26,9 @@ def through_handed(program: Program, carrier: Carrier, loop: tree.For, statement
     match statement:
         case tree.ExprStmt(value=tree.Call(args=args) as call) if args:
             names = {part.id for part in walk([arg.value for arg in args]) if isinstance(part, tree.Name)}
+            called = called_name(call.func)
+            if called in method_words("list_fills") and not program.project.matching(function_called(called)):
+                return  # `found.append(x)`, of no class of the project
             if names & order_dicts.varied_names(loop):
                 yield from _into_attributes(program, carrier, call)
 

@@ -22,6 +22,7 @@ from torchrepro_lint.program.running.callers import called_name, contexts
 from torchrepro_lint.program.running.epochs import says_evaluation
 from torchrepro_lint.program.running.name_flow import NameFlow, name_flow
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.statements import own_statements
 from torchrepro_lint.program.running.ways import Way, ways
 
 if TYPE_CHECKING:
@@ -207,12 +208,17 @@ def _of_loader(runs: list[Repetition], loader: Loader) -> Repetition:
 
 
 def _loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.For]]:
-    loops = parents_of(program.ev, facts).loops
+    """The `for` loops of a file, each with the scope that it is in."""
+    yield from program.ev.of_text(("for loops", id(facts)), lambda: tuple(_find_loops(facts)))
+
+
+def _find_loops(facts: ModuleFacts) -> Iterator[tuple[Scope, tree.For]]:
     for scope in facts.walk_scopes():
-        for site in sorted(scope.loops):
-            loop = loops.get(site)
-            if isinstance(loop, tree.For) and loop.body:
-                yield scope, loop
+        if not scope.loops:
+            continue
+        body = scope.node.body if isinstance(scope.node, (tree.FunctionDef, tree.ClassDef)) else facts.body
+        found = [one for one in own_statements(body) if isinstance(one, tree.For) and one.body]
+        yield from ((scope, loop) for loop in sorted(found, key=lambda one: one.site))
 
 
 def _iterated_in(node: tree.Expr, scope: Scope) -> Iterator[tree.Expr]:

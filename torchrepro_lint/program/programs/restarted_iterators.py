@@ -49,11 +49,10 @@ def restarts(program: Program, facts: ModuleFacts) -> Iterator[Restart]:
 
 def iterators_in_loops(program: Program, facts: ModuleFacts) -> Iterator[tuple[Scope, tree.Call]]:
     """The calls in loops that make an iterator, `batches = iter(loader)`, which is then asked for its items."""
-    parents = parents_of(program.ev, facts)
     for scope in facts.walk_scopes():
         for call, arms in scope.calls:
             if called_name(call.func) == "iter" and len(call.args) == 1 and arms and _runs_in_each_turn(scope, arms):
-                target = parents.target_of(call)
+                target = parents_of(program.ev, facts).target_of(call)
                 name = dotted_name(target) if target is not None else None
                 if any(_asks(one, name) for one, _ in scope.calls):
                     yield scope, call
