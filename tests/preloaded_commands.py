@@ -20,6 +20,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures.thread import _threads_queues
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NoReturn
@@ -151,7 +152,8 @@ def _forked(run: Callable[[], int], *closed: int) -> int:
         for descriptor in closed:
             os.close(descriptor)
         atexit._clear()
-        guard._guard = None  # the fork tells a guard of its own what it starts
+        _threads_queues.clear()  # of pools, whose threads the fork has not
+        guard._guard, guard._lock = None, threading.Lock()  # the fork tells a guard of its own what it starts
         _end(run)
     return pid
 

@@ -5,16 +5,13 @@ Both are run once, with all perturbations; what came of each is looked at one by
 
 from __future__ import annotations
 
-import contextlib
-import io
 import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from verify_runs import command, script
+from verify_runs import Run, command, forked_command, script
 
-from torchrepro_lint.verify import cli
 from torchrepro_lint.verify.script.perturbations import ITSELF_THE_CAUSE, PERTURBATIONS, RESUME
 
 pytestmark = pytest.mark.verify
@@ -132,27 +129,24 @@ torch.save(state, checkpoint)
 Answers = dict[str | None, dict[str, Any]]
 
 
-def verify(folder: Path, program: str, *options: str, arguments: tuple[str, ...] = ()) -> tuple[int, Answers]:
+def verify(
+    folder: Path, program: str, *options: str, arguments: tuple[str, ...] = (), run: Run = forked_command
+) -> tuple[int, Answers]:
     """The exit status, and the answers by the name of what was varied; None for the runs as they are."""
     (folder / "files").mkdir()
     for name in "ab":
         (folder / "files" / name).touch()
-    script = folder / "train.py"
-    script.write_text(program)
-    printed = io.StringIO()
-    with contextlib.redirect_stdout(printed):
-        command = [*options, "--output-format", "json", str(script)]
-        status = cli.main([*command, *(("--", *arguments) if arguments else ())])
-    return status, {answer["perturbation"]: answer for answer in json.loads(printed.getvalue())}
+    (folder / "train.py").write_text(program)
+    words = [*options, "--output-format", "json", "train.py", *(("--", *arguments) if arguments else ())]
+    ran = run(*words, folder=folder)
+    assert ran.stdout, ran.stderr
+    return ran.returncode, {answer["perturbation"]: answer for answer in json.loads(ran.stdout)}
 
 
 @pytest.fixture(scope="module")
 def depending(tmp_path_factory: pytest.TempPathFactory) -> tuple[int, Answers]:
     folder = tmp_path_factory.mktemp("depends")
-    with pytest.MonkeyPatch.context() as patch:
-        # Else plain runs may find different bytes in memory as well.
-        patch.setenv("MALLOC_PERTURB_", "42")
-        return verify(folder, DEPENDS, "--perturb", "all", "--report", str(folder / "page.html"))
+    return verify(folder, DEPENDS, "--perturb", "all", "--report", str(folder / "page.html"))
 
 
 @pytest.fixture(scope="module")
@@ -201,7 +195,10 @@ def test_a_program_that_does_not_meet_what_is_varied(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("states", "outcome"), [("", "differed"), ("--states", "agreed")])
 def test_a_training_that_is_resumed(tmp_path: Path, states: str, outcome: str) -> None:
     halves = ("--resume-first=--epochs 1", f"--resume-with=--epochs 2 --load {states}")
-    status, answers = verify(tmp_path, RESUMABLE, "--perturb", "resume", *halves, arguments=("--epochs", "2"))
+    # Each half in a process of its own, as it is resumed.
+    status, answers = verify(
+        tmp_path, RESUMABLE, "--perturb", "resume", *halves, arguments=("--epochs", "2"), run=command
+    )
     answer = answers[RESUME]
     assert (status, answer["outcome"]) == (3 if outcome == "differed" else 0, outcome), answer["verdict"]
     assert any("another state of torch's global RNG" in note for note in answer["notes"]) == (outcome == "differed")
