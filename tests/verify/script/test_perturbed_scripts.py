@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from verify_runs import Run, command, forked_command, script
+from verify_runs import command, forked_command, script
 
 from torchrepro_lint.verify.script.perturbations import ITSELF_THE_CAUSE, PERTURBATIONS, RESUME
 
@@ -129,16 +129,14 @@ torch.save(state, checkpoint)
 Answers = dict[str | None, dict[str, Any]]
 
 
-def verify(
-    folder: Path, program: str, *options: str, arguments: tuple[str, ...] = (), run: Run = forked_command
-) -> tuple[int, Answers]:
+def verify(folder: Path, program: str, *options: str, arguments: tuple[str, ...] = ()) -> tuple[int, Answers]:
     """The exit status, and the answers by the name of what was varied; None for the runs as they are."""
     (folder / "files").mkdir()
     for name in "ab":
         (folder / "files" / name).touch()
     (folder / "train.py").write_text(program)
     words = [*options, "--output-format", "json", "train.py", *(("--", *arguments) if arguments else ())]
-    ran = run(*words, folder=folder)
+    ran = forked_command(*words, folder=folder)
     assert ran.stdout, ran.stderr
     return ran.returncode, {answer["perturbation"]: answer for answer in json.loads(ran.stdout)}
 
@@ -195,10 +193,7 @@ def test_a_program_that_does_not_meet_what_is_varied(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("states", "outcome"), [("", "differed"), ("--states", "agreed")])
 def test_a_training_that_is_resumed(tmp_path: Path, states: str, outcome: str) -> None:
     halves = ("--resume-first=--epochs 1", f"--resume-with=--epochs 2 --load {states}")
-    # Each half in a process of its own, as it is resumed.
-    status, answers = verify(
-        tmp_path, RESUMABLE, "--perturb", "resume", *halves, arguments=("--epochs", "2"), run=command
-    )
+    status, answers = verify(tmp_path, RESUMABLE, "--perturb", "resume", *halves, arguments=("--epochs", "2"))
     answer = answers[RESUME]
     assert (status, answer["outcome"]) == (3 if outcome == "differed" else 0, outcome), answer["verdict"]
     assert any("another state of torch's global RNG" in note for note in answer["notes"]) == (outcome == "differed")
