@@ -143,6 +143,17 @@ def test_what_stands_above_the_import_runs(tmp_path: Path) -> None:
     assert _told(tmp_path, {"train.py": f"{TRAIN.format('')}import src.losses.focal\n"}) == {"train.py"}
 
 
+def test_what_only_a_program_mentions_whose_import_fails(tmp_path: Path) -> None:
+    made = f"{DATA}\ndef loader():\n    return DataLoader(Crops(), num_workers=2)\n\n\ndef count():\n    return 8\n"
+    files = {
+        "src/data.py": f"from torch.utils.data import DataLoader\n{made}",
+        "count.py": "from src.data import count\n\nprint(count())\n",
+    }
+    program = "{}\nfrom src.data import loader\n\nfor batch in loader():\n    print(batch)\n"
+    assert _told(tmp_path, {**files, "train.py": program.format("")}) == {"src/data.py"}
+    assert _told(tmp_path, {**files, "train.py": program.format("import src.losses.focal")}) == set()
+
+
 def test_the_module_is_made(tmp_path: Path) -> None:
     files = {"train.py": TRAIN.format("import src.losses.focal")}
     assert _told(tmp_path, files) == set()

@@ -63,7 +63,9 @@ def _mentions(program: Program, facts: ModuleFacts) -> Mentions:
     found = Mentions(bound=set(facts.scope.bindings))
     imports = _Imports(program, facts)
     chains: set[tuple[str, str]] = set()
-    pending: list[tuple[Node, str]] = list(_parts(facts.body, LOADING))
+    # Nothing below an import that surely fails is defined, and nothing there runs.
+    end = next((place for place, one in enumerate(facts.body) if one.site in facts.scope.raises), None)
+    pending: list[tuple[Node, str]] = list(_parts(facts.body[:end], LOADING))
     while pending:
         node, who = pending.pop()
         match node:
