@@ -90,7 +90,10 @@ main()
         ("describe(labels)", "import builtins\nbuiltins.labels = []\n", True),
         ("describe(labels)", "import builtins\nsetattr(builtins, name, [])\n", True),
         ("describe(labels)", "exec(open('train.py').read(), {'labels': []})\n", True),
+        ("describe(labels)", "import src.train\nsrc.train.labels = []\n", True),
+        ("describe(labels)", "import train as run\nrun.labels, run.others = [], []\n", True),
         ("describe(labels)", "import train\ntrain.others = []\n", False),
+        ("describe(labels)", "def set_up(args):\n    args.labels = []\n", False),
         ("describe(labels)", "labels = []\n", False),
     ],
 )

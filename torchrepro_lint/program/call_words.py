@@ -18,6 +18,7 @@ __all__ = [
     "may_call",
     "set_attribute",
     "set_attributes_in",
+    "set_on",
     "subclass_of",
     "type_parameter",
 ]
@@ -97,6 +98,12 @@ _SET: Final = re.compile(
 def set_attribute(name: str) -> re.Pattern[bytes]:
     """Finds where an attribute of that name may be set on what a plain name stands for."""
     return re.compile(rb"(?:\.[ \t]*%s[ \t]*(?::[^\n=]*)?=(?!=)|[\"']%s[\"'])" % (name.encode(), name.encode()))
+
+
+@cache
+def set_on(name: str) -> re.Pattern[bytes]:
+    """Finds where an attribute of that name is set, and on what: the last name before it."""
+    return re.compile(rb"\b(\w+)[ \t]*\.[ \t]*%s\b[ \t]*(?::[^\n=]*)?(?:,[^\n=]*)?=(?!=)" % name.encode())
 
 
 @cache

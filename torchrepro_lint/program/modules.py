@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
-from torchrepro_lint.program.call_words import type_parameter
+from torchrepro_lint.program.call_words import set_on, type_parameter
 from torchrepro_lint.program.files_of_tests import files_of_tests
 from torchrepro_lint.program.import_folders import Added, folders_added
 from torchrepro_lint.program.looks import Looks
@@ -137,10 +137,22 @@ class Project(ProjectTexts):
         source = self._source(path)
         if source is None or is_of_cells(source.data) or self.holds(path, _NAMES_MADE):
             return True
-        if self.holds(path, type_parameter(name)) or self.setting(name) or self.matching(_BUILTINS_SET):
+        if self.holds(path, type_parameter(name)) or self.matching(_BUILTINS_SET):
+            return True
+        if any(self._sets_of_a_module(other, name) for other in self.containing(name)):
             return True
         stem = path.parent.name if path.name == "__init__.py" else path.stem
         return any(self.holds(other, _ATTRIBUTES_SET) for other in self.containing(stem) if other != path)
+
+    def _sets_of_a_module(self, path: Path, name: str) -> bool:
+        """Whether a file sets the attribute of that name on something that it imports, a module perhaps."""
+        pattern = set_on(name)
+        if not self.holds(path, pattern):
+            return False
+        source = self.source(path)
+        owners = pattern.findall(source.searched) if source is not None else []
+        imported = {word for match in self.import_statements(path) for word in re.findall(r"\w+", match[0])}
+        return any(owner.decode(errors="replace") in imported for owner in owners)
 
     # --- imports ----------------------------------------------------------------------------------------------
 
