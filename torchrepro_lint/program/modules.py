@@ -74,6 +74,7 @@ class Project(ProjectTexts):
         self._resolved: dict[tuple[Path, str], Path | None] = {}
         self._extra_roots: dict[Path, tuple[Path, ...]] = {}
         self._added: dict[Path, Added] = {}
+        self._statements: dict[Path, tuple[re.Match[str], ...]] = {}
 
     @cached_property
     def tests(self) -> frozenset[Path]:
@@ -158,8 +159,10 @@ class Project(ProjectTexts):
 
     def import_statements(self, path: Path) -> Iterator[re.Match[str]]:
         """The import statements of a file, in order; none where it cannot be read."""
-        source = self._source(path)
-        return import_statements(source.text) if source is not None else iter(())
+        if path not in self._statements:
+            source = self._source(path)
+            self._statements[path] = tuple(import_statements(source.text)) if source is not None else ()
+        return iter(self._statements[path])
 
     def module_file(self, base: Path, dotted: str) -> Path | None:
         """The file (or namespace folder) of the module `dotted` below the folder `base`."""

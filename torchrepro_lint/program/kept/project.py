@@ -109,6 +109,7 @@ class KeptProject(Project):
         if not same_imports(old, new):
             questions.add(IMPORTS)
         self._sources[path] = new
+        self._statements.pop(path, None)
         number = self.files.index(path)
         self._reindex(number, old, new)
         for holds in self._holds.values():
