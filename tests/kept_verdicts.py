@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sys
 from collections.abc import Iterable
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -25,7 +25,7 @@ class KeptVerdicts:
     def __init__(self, config: pytest.Config) -> None:
         self._cache = getattr(config, "cache", None)
         self._kept: dict[str, list[list[str | None]]] = self._cache.get(_NAME, {}) if self._cache else {}
-        self._runner = _digest_of(_files(_VERIFY), [sys.version, *map(_version, ("torch", "numpy"))])
+        self._runner = _digest_of(_files(_VERIFY), [sys.version, *_installed()])
 
     def get(self, fixture: Fixture) -> list[Row] | None:
         """The rows of the fixture, if nothing has changed since they were made."""
@@ -69,8 +69,7 @@ def _digest_of(files: Iterable[Path], words: Iterable[str]) -> str:
     return digest.hexdigest()
 
 
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
+def _installed() -> list[str]:
+    """What fixtures may import, with versions: every package of this environment but the tool itself."""
+    found = {(one.metadata["Name"] or "", one.version) for one in distributions()}
+    return sorted(f"{name} {version}" for name, version in found if name != "torchrepro-lint")

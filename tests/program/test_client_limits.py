@@ -43,7 +43,7 @@ ELSEWHERE = {
     "running/alternatives.py:MAX_STEPS": "test_alternatives_of_a_name.py: past it nothing keeps two names apart",
     "running/references.py:MAX_REFERENCES": "test_all_the_ways_are_known_or_none_are",
     "running/references.py:MAX_FILES": "test_all_the_ways_are_known_or_none_are",
-    "running/flow_ways.py:MAX_NESTING": "test_name_flow.py: past it nothing is denied",
+    "running/flow_transfers.py:MAX_NESTING": "test_name_flow.py: past it nothing is denied",
     "running/known_calls.py:_MAX_NAMES": "test_known_calls.py: past it a call is followed as any other",
     "running/properties.py:_MAX_READS": "test_all_the_ways_are_known_or_none_are",
     "running/properties.py:_MAX_FILES": "test_all_the_ways_are_known_or_none_are",

@@ -14,7 +14,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.callers import called_name
-from torchrepro_lint.program.running.flow_ways import MAX_NESTING
+from torchrepro_lint.program.running.flow_transfers import MAX_NESTING
 from torchrepro_lint.program.running.name_flow import NameFlow, name_flow
 
 
@@ -42,7 +42,7 @@ def test_what_a_construct_carries_is_let_through(construct: Construct, tmp_path:
     taken = list(_calls(program, "arrive_here"))
     assert taken
     for facts, scope, call in taken:
-        assert flow.may_come_to(facts, scope, call.args[0].value)
+        assert flow.may_reach(facts, scope, call.args[0].value)
 
 
 SHARP = {
@@ -65,7 +65,7 @@ def test_what_does_not_come_there_is_held_back(text: str, tmp_path: Path) -> Non
     program = program_of(tmp_path, text)
     flow = _flow(program, "Mark")
     ((facts, scope, call),) = _calls(program, "arrive_here")
-    assert not flow.may_come_to(facts, scope, call.args[0].value)
+    assert not flow.may_reach(facts, scope, call.args[0].value)
 
 
 @pytest.mark.parametrize("depth", [1, 2, MAX_NESTING, MAX_NESTING + 2])
@@ -76,6 +76,6 @@ def test_containers_in_each_other_are_told_apart_up_to_a_depth(depth: int, tmp_p
     program = program_of(tmp_path, kept + taken + asked)
     flow = _flow(program, "Mark")
     mark, batch = _calls(program, "arrive_here")
-    assert flow.may_come_to(mark[0], mark[1], mark[2].args[0].value)
+    assert flow.may_reach(mark[0], mark[1], mark[2].args[0].value)
     # Beyond the limit nothing is denied.
-    assert flow.may_come_to(batch[0], batch[1], batch[2].args[0].value) is (depth >= MAX_NESTING)
+    assert flow.may_reach(batch[0], batch[1], batch[2].args[0].value) is (depth >= MAX_NESTING)

@@ -45,7 +45,7 @@ def is_cut_by(program: Program, piece: Piece, call: KnownCall) -> bool:
     """Whether a slice is cut from what a call gives."""
     files = program.imports.ordered(program.imports.together(call.facts.path))
     flow = program.once(("flow of", call.site), lambda: name_flow(program.ev, files, [(call.facts, call.call)]))
-    if not flow.may_come_to(piece.facts, piece.scope, piece.node.value):
+    if not flow.may_reach(piece.facts, piece.scope, piece.node.value):
         return False
     program.ev.begin_question()
     return any(_Permutation(program.ev, call.call).of_any_caller(piece.node.value, piece.facts, piece.scope))

@@ -110,7 +110,7 @@ def iterations_over(program: Program, facts: ModuleFacts, call: tree.Call) -> It
     for path in files:
         for where, scope, node in _places(program, path):
             over = _over(node)
-            if flow.may_come_to(where, scope, over):
+            if flow.may_reach(where, scope, over):
                 found = [one for one in _iterated_at(program, where, scope, over) if one.site == made]
                 if found:
                     yield Iteration(where, scope, node, tuple(found))
@@ -134,7 +134,7 @@ def _find_iterations(program: Program, path: Path) -> dict[Site, list[Iteration]
     found: dict[Site, list[Iteration]] = {}
     flow = _flow_of_loaders(program)
     for facts, scope, node in _places(program, path):
-        if not flow.may_come_to(facts, scope, _over(node)):
+        if not flow.may_reach(facts, scope, _over(node)):
             continue
         made: dict[Site, list[ExternalObject]] = {}
         for one in _iterated_at(program, facts, scope, _over(node)):

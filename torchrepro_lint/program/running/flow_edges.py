@@ -1,4 +1,4 @@
-"""Where the values of one file may go, by names alone: each edge leads from one holder of values to another.
+"""Where the values of one file may go, by names alone: the statements of the file as edges of a graph.
 
 Nothing is evaluated, and neither order nor conditions count: where no edge leads, no value goes, but a value need not
 go where one leads.
@@ -21,15 +21,15 @@ from torchrepro_lint.program.running.flow_expressions import (
     FileNames,
     names_in,
 )
-from torchrepro_lint.program.running.flow_ways import ESCAPED, SAME, WAYS, Flow, Holder
+from torchrepro_lint.program.running.flow_transfers import ESCAPED, SAME, TRANSFERS, Flow, Vertex
 
 __all__ = ["FileEdges", "edges_of"]
 
 _RUN_BY_A_CALL: Final = frozenset({"__call__", "forward"})
 _TUPLE_CLASSES: Final = frozenset({"namedtuple", "NamedTuple", "make_dataclass"})
 
-#: The edges that leave a holder: where each leads, and on which way.
-Edges: TypeAlias = dict[Holder, Sequence[Flow]]
+#: The edges that leave a vertex: where each leads, and its transfer.
+Edges: TypeAlias = dict[Vertex, Sequence[Flow]]
 
 
 class FileEdges(NamedTuple):
@@ -44,24 +44,24 @@ class FileEdges(NamedTuple):
     renamed: dict[str, set[str]]
 
 
-def edges_of(facts: ModuleFacts, number: int, defined: Defined, marked: Iterable[tree.Expr] = ()) -> FileEdges:
-    """The edges of a file that has a number among others, with those that leave the marked expressions."""
+def edges_of(facts: ModuleFacts, number: int, defined: Defined, sources: Iterable[tree.Expr] = ()) -> FileEdges:
+    """The edges of a file that has a number among others, with those that leave the sources."""
     names = names_in(facts)
-    statements = _Statements(number, names, defined, frozenset(map(id, marked)))
+    statements = _Statements(number, names, defined, frozenset(map(id, sources)))
     statements.module(facts)
     own: Edges = {}
     shared: Edges = {}
     mine = statements.variable("")
-    for holder, edges in statements.edges.items():
-        (own if holder.startswith(mine) else shared)[holder] = tuple(edges)
+    for vertex, edges in statements.edges.items():
+        (own if vertex.startswith(mine) else shared)[vertex] = tuple(edges)
     return FileEdges(own, shared, names, frozenset(statements.mentioned), statements.renamed)
 
 
 class _Statements(Expressions):
     """The walk over the statements of a file."""
 
-    def __init__(self, number: int, names: FileNames, defined: Defined, marked: frozenset[int]) -> None:
-        super().__init__(number, names, defined, marked)
+    def __init__(self, number: int, names: FileNames, defined: Defined, sources: frozenset[int]) -> None:
+        super().__init__(number, names, defined, sources)
         self.renamed: dict[str, set[str]] = {}
 
     def module(self, facts: ModuleFacts) -> None:
@@ -119,7 +119,7 @@ class _Statements(Expressions):
                 for context, bound in items:
                     flows = self.flows(context, around)
                     if bound is not None:
-                        entered = [*flows, *WAYS.taken(flows), ("__enter__()", SAME)]
+                        entered = [*flows, *TRANSFERS.taken(flows), ("__enter__()", SAME)]
                         self.store(bound, entered, around)
                 self.block(body, around)
             case tree.Try(body=body, handlers=handlers, orelse=orelse, final=final):
@@ -127,7 +127,7 @@ class _Statements(Expressions):
                     self.block(inner, around)
             case tree.Match(subject=subject, cases=cases):
                 flows = self.flows(subject, around)
-                flows += WAYS.taken(flows)
+                flows += TRANSFERS.taken(flows)
                 for case in cases:
                     for capture in case.captures:
                         self.lead(flows, self.variable(capture.name))
@@ -149,20 +149,20 @@ class _Statements(Expressions):
         called = around.cls if is_method and name == "__init__" else name
         positional = [param for param in statement.params if param.kind == "positional"]
         for param in statement.params:
-            holder = self.variable(param.name)
+            vertex = self.variable(param.name)
             if param.default is not None:
-                self.lead(self.flows(param.default, around), holder)
+                self.lead(self.flows(param.default, around), vertex)
             if param.kind in ("star", "double-star"):
-                self.lead((*WAYS.held([(f"{called}(?", SAME)]), (f"{called}(*", SAME)), holder)
+                self.lead((*TRANSFERS.held([(f"{called}(?", SAME)]), (f"{called}(*", SAME)), vertex)
                 continue
             given = [f"{called}({param.name}", f"{called}(*"]
             if param.kind == "positional":
                 place = positional.index(param)
                 given += [f"{called}({one}" for one in ((place, place - 1) if is_method else (place,))]
-            self.lead([(one, SAME) for one in given], holder)
-            self.lead(WAYS.taken([(f"{called}(*", SAME)]), holder)
+            self.lead([(one, SAME) for one in given], vertex)
+            self.lead(TRANSFERS.taken([(f"{called}(*", SAME)]), vertex)
             if name in _RUN_BY_A_CALL:
-                self.lead(((ESCAPED, SAME),), holder)
+                self.lead(((ESCAPED, SAME),), vertex)
         own = positional[0].name if is_method and positional else around.own if around.function else ""
         self.block(statement.body, Around(around.cls, around.bases, own, name, False))
 
@@ -182,7 +182,7 @@ class _Statements(Expressions):
         if not any(isinstance(one, tree.FunctionDef) and one.name == "__init__" for one in statement.body):
             self.renamed.setdefault(name, set()).update(bases)
             given = [(f"{name}(?", SAME)]
-            self.lead([*WAYS.into_object(given), *WAYS.held(given)], made[0])
+            self.lead([*TRANSFERS.into_object(given), *TRANSFERS.held(given)], made[0])
         self.block(statement.body, Around(name, tuple(bases), "", "", True))
 
     def field(self, target: tree.Expr, around: Around) -> None:

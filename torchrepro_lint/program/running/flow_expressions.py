@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.flow_ways import ESCAPED, MARKED, SAME, WAYS, Flow, Holder
+from torchrepro_lint.program.running.flow_transfers import ESCAPED, SAME, SOURCE, TRANSFERS, Flow, Vertex
 
 __all__ = ["ATTRIBUTES", "Around", "Defined", "Expressions", "FileNames", "defined_in", "names_in"]
 
@@ -28,19 +28,17 @@ _NOTHING_OF_IT: Final = frozenset(
 _ONE_ITEM: Final = frozenset({"next", "pop", "popleft", "get", "get_nowait", "choice", "max", "min"})
 #: What gives a part of something by the text that it is given.
 _BY_TEXT: Final = frozenset({"getattr", "get", "pop", "setdefault", "attrgetter", "itemgetter", "__getitem__"})
-#: Methods that a call of an object runs, and those that a loop over one, or an item of it, runs.
-_RUN_BY_A_CALL: Final = frozenset({"__call__", "forward"})
+#: What a loop over an object of the project takes, and an index: what these methods return.
 ITERATED: Final = tuple((f"{name}()", SAME) for name in ("__next__", "__getitem__"))
-ITERATOR: Final = WAYS.taken([("__iter__()", SAME)])[0]
+ITERATOR: Final = TRANSFERS.taken([("__iter__()", SAME)])[0]
 #: Functions of Python that call others with the items of what they are given; those that call others at all.
 _CALLS_WITH_ITEMS: Final = frozenset({"map", "filter", "sorted", "max", "min", "reduce", "groupby"})
 _CALLS_BACK: Final = _CALLS_WITH_ITEMS | {"getattr", "setattr", "iter", "property", "type"}
-#: Functions of Python that call none of the project but by the special methods of what they are given.
 BUILTINS: Final = frozenset(dir(builtins))
+#: Functions of Python that call none of the project but by the special methods of what they are given.
+_CALLS_NOTHING: Final = BUILTINS - _CALLS_BACK
 #: What an attribute may be that a class computes.
 ATTRIBUTES: Final = tuple((f"{name}()", SAME) for name in ("__getattr__", "__getattribute__", "__get__"))
-_TUPLE_CLASSES: Final = frozenset({"namedtuple", "NamedTuple", "make_dataclass"})
-_CALLS_NOTHING: Final = BUILTINS - _CALLS_BACK
 
 
 class Around(NamedTuple):
@@ -103,31 +101,31 @@ def names_in(facts: ModuleFacts) -> FileNames:
 class Expressions:
     """The walk over the expressions of a file that has a number among others."""
 
-    def __init__(self, number: int, names: FileNames, defined: Defined, marked: frozenset[int] = frozenset()) -> None:
+    def __init__(self, number: int, names: FileNames, defined: Defined, sources: frozenset[int] = frozenset()) -> None:
         self.number = number
         self.bound, self.imported, self.known = names
         self.defined = defined
-        self.marked = marked
+        self.sources = sources
         self.mentioned: set[str] = set()
-        self.edges: dict[Holder, dict[Flow, None]] = {}
+        self.edges: dict[Vertex, dict[Flow, None]] = {}
 
-    def lead(self, flows: Iterable[Flow], target: Holder) -> None:
-        """Adds an edge to a holder for each of some flows."""
-        for holder, way in flows:
-            if holder != target:
-                edges = self.edges.get(holder)
+    def lead(self, flows: Iterable[Flow], target: Vertex) -> None:
+        """Adds an edge to a vertex for each of some flows."""
+        for vertex, transfer in flows:
+            if vertex != target:
+                edges = self.edges.get(vertex)
                 if edges is None:
-                    self.edges[holder] = {(target, way): None}
+                    self.edges[vertex] = {(target, transfer): None}
                 else:
-                    edges[target, way] = None
+                    edges[target, transfer] = None
 
-    def variable(self, name: str) -> Holder:
+    def variable(self, name: str) -> Vertex:
         """The variable of that name in this file."""
         return f"{self.number}:{name}"
 
     def items(self, flows: list[Flow]) -> list[Flow]:
         """What a loop takes out of what it goes through."""
-        return [*WAYS.taken(flows), *ITERATED, ITERATOR] if flows else []
+        return [*TRANSFERS.taken(flows), *ITERATED, ITERATOR] if flows else []
 
     def store(self, target: tree.Expr, flows: Sequence[Flow], around: Around) -> None:
         match target:
@@ -140,7 +138,7 @@ class Expressions:
                 self.lead(flows, f".{attr}")
                 if isinstance(owner, tree.Name) and owner.id in self.imported:
                     self.lead(flows, f"@{attr}")
-                inside = WAYS.into_object(flows)
+                inside = TRANSFERS.into_object(flows)
                 if isinstance(owner, tree.Name) and owner.id == around.own:
                     self.lead(inside, f"{around.cls}()")
                 else:
@@ -152,9 +150,9 @@ class Expressions:
                         self.lead(flows, f".{key}")
                         if isinstance(owner, tree.Call) and called_name(owner.func) in ("globals", "vars", "locals"):
                             self.lead(flows, self.variable(key))
-                self.store(owner, WAYS.held(flows), around)
+                self.store(owner, TRANSFERS.held(flows), around)
             case tree.Display(items=items):
-                taken = WAYS.taken(flows)
+                taken = TRANSFERS.taken(flows)
                 for item in items:
                     self.store(item, flows if isinstance(item, tree.Starred) else taken, around)
             case tree.Starred(value=value):
@@ -165,7 +163,7 @@ class Expressions:
     def flows(self, node: tree.Expr, around: Around) -> list[Flow]:
         """What comes into an expression; the edges of its calls are added."""
         found = self._flows(node, around)
-        return [*found, (MARKED, SAME)] if id(node) in self.marked else found
+        return [*found, (SOURCE, SAME)] if id(node) in self.sources else found
 
     def _flows(self, node: tree.Expr, around: Around) -> list[Flow]:
         match node:
@@ -189,15 +187,15 @@ class Expressions:
                 found = []
                 for item in items:
                     flows = self.flows(item, around)
-                    found += flows if isinstance(item, tree.Starred) else WAYS.held(flows)
+                    found += flows if isinstance(item, tree.Starred) else TRANSFERS.held(flows)
                 return found
             case tree.DictDisplay(items=pairs):
                 found = []
                 for key, value in pairs:
                     flows = self.flows(value, around)
-                    found += flows if key is None else WAYS.held(flows)
+                    found += flows if key is None else TRANSFERS.held(flows)
                     if key is not None:
-                        found += WAYS.held(self.flows(key, around))
+                        found += TRANSFERS.held(self.flows(key, around))
                 return found
             case tree.Binary(left=left, right=right) | tree.Boolean(left=left, right=right):
                 return [*self.flows(left, around), *self.flows(right, around)]
@@ -219,12 +217,12 @@ class Expressions:
             case tree.Yield(value=given, delegates=delegates):
                 if given is not None:
                     flows = self.flows(given, around)
-                    yielded = flows if delegates else WAYS.held(flows)
+                    yielded = flows if delegates else TRANSFERS.held(flows)
                     self.lead(yielded, f"{around.function}()")
                 return [("send(0", SAME), ("asend(0", SAME)]
             case tree.Lambda(params=params, body=body):
                 for param in params:
-                    self.lead(((ESCAPED, SAME), *WAYS.taken([(ESCAPED, SAME)])), self.variable(param.name))
+                    self.lead(((ESCAPED, SAME), *TRANSFERS.taken([(ESCAPED, SAME)])), self.variable(param.name))
                     if param.default is not None:
                         self.lead(self.flows(param.default, around), self.variable(param.name))
                 return self.flows(body, around)
@@ -242,7 +240,7 @@ class Expressions:
         elements = self.flows(node.element, around)
         if node.key is not None:
             elements = [*elements, *self.flows(node.key, around)]
-        return WAYS.held(elements)
+        return TRANSFERS.held(elements)
 
     def _named(self, name: str) -> list[Flow]:
         found = [(self.variable(name), SAME)]
@@ -253,12 +251,12 @@ class Expressions:
         flows = self.flows(value, around)
         match index:
             case tree.Const(value=str() as key):
-                return [*WAYS.taken(flows), *ITERATED, (f".{key}", SAME)]
+                return [*TRANSFERS.taken(flows), *ITERATED, (f".{key}", SAME)]
             case tree.Const() | tree.Unary():
-                return [*WAYS.taken(flows), *ITERATED]
+                return [*TRANSFERS.taken(flows), *ITERATED]
             case tree.Opaque():
                 return flows
-        return [*flows, *WAYS.taken(flows), *ITERATED]
+        return [*flows, *TRANSFERS.taken(flows), *ITERATED]
 
     def call(self, call: tree.Call, around: Around) -> list[Flow]:
         owned: list[Flow] = []
@@ -266,7 +264,7 @@ class Expressions:
             case tree.Name(id=name):
                 result = [] if name == around.own else self._named(name)
                 called = [name]
-                is_unseen = name not in self.known and name not in BUILTINS
+                is_unseen = name not in self.known and (name in self.bound or name not in BUILTINS)
             case tree.Attribute(value=tree.Call(func=tree.Name(id="super")), attr="__init__" as name):
                 result, called, is_unseen = [], list(around.bases), False
             case tree.Attribute(value=tree.Name(id=base) | tree.Attribute(attr=base), attr="__init__" as name):
@@ -274,7 +272,7 @@ class Expressions:
             case tree.Attribute(value=owner, attr=name):
                 result = [(f".{name}", SAME)]
                 if not (isinstance(owner, tree.Name) and (owner.id == around.own or owner.id in self.imported)):
-                    owned = WAYS.of_values(self.flows(owner, around))
+                    owned = TRANSFERS.of_values(self.flows(owner, around))
                 called = [name]
                 is_unseen = name in self.defined.stored and name not in self.defined.names
             case tree.Call(func=tree.Name(id="getattr"), args=(_, tree.Arg(value=tree.Const(value=str() as name)), *_)):
@@ -286,7 +284,7 @@ class Expressions:
             self.lead(given, ESCAPED)
         if isinstance(call.func, tree.Attribute):
             if name in _PUTS:
-                self.store(call.func.value, WAYS.held(given), around)
+                self.store(call.func.value, TRANSFERS.held(given), around)
             elif name in _PUTS_ITEMS:
                 self.store(call.func.value, given, around)
         if name == "setattr" and len(call.args) == 3:
@@ -296,15 +294,15 @@ class Expressions:
                 case tree.Const(value=str() as text) if name in _BY_TEXT:
                     self.mentioned.add(text)
                     result = [*result, (f".{text}", SAME)]
-        if name in _NOTHING_OF_IT and isinstance(call.func, tree.Name):
+        if name in _NOTHING_OF_IT and isinstance(call.func, tree.Name) and name not in self.bound:
             return []
         passed = [*owned, *given] if name not in self.defined.names else owned
         if name in _IN_TUPLES:
-            return [*result, *WAYS.held(passed)]
+            return [*result, *TRANSFERS.held(passed)]
         if name in _ONE_ITEM:
-            return [*result, *passed, *WAYS.taken(passed), *ITERATED]
+            return [*result, *passed, *TRANSFERS.taken(passed), *ITERATED]
         if (name not in BUILTINS and len(call.args) > 1) or name == "dict":  # `prepare(first, second)` gives both
-            return [*result, *passed, *WAYS.held(passed)]
+            return [*result, *passed, *TRANSFERS.held(passed)]
         return [*result, *passed]
 
     def _arguments(self, call: tree.Call, name: str, called: list[str], around: Around) -> list[Flow]:
@@ -322,10 +320,10 @@ class Expressions:
                     self.lead(flows, f"{one}({place}")
                     if name == "__init__" and place:
                         self.lead(flows, f"{one}({place - 1}")
-            given += WAYS.taken(flows) if arg.star == "*" else []
+            given += TRANSFERS.taken(flows) if arg.star == "*" else []
             given += flows
         if given and name not in _CALLS_NOTHING and not self.defined.names.issuperset(called):
-            self._to_functions(call, [*WAYS.taken(given), *(() if name in _CALLS_WITH_ITEMS else given)])
+            self._to_functions(call, [*TRANSFERS.taken(given), *(() if name in _CALLS_WITH_ITEMS else given)])
         return given
 
     def _to_functions(self, call: tree.Call, given: list[Flow]) -> None:

@@ -229,7 +229,7 @@ def _of_a_file(program: Program, one: NamedCall, flow: NameFlow) -> HashedText |
     asked = one.call.args[0].value if one.call.args else None
     if asked is None and isinstance(one.call.func, tree.Attribute):
         asked = one.call.func.value
-    if asked is None or not flow.may_come_to(one.facts, one.scope, asked) or _only_makes_a_folder(program, one):
+    if asked is None or not flow.may_reach(one.facts, one.scope, asked) or _only_makes_a_folder(program, one):
         return None
     program.ev.begin_question(MAX_STEPS_OF_A_PATH)
     for frame in contexts(program.ev, one.facts, one.scope):
