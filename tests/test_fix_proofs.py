@@ -46,6 +46,7 @@ NO_CHANGE = {
     "bad_numpy_seed_has_no_effect": "torch's seed still decides the draws of workers; the fix says so in the code",
     "bad_pipeline_of_transforms": "the same, in the strict profile",
     "bad_unseeded_with_an_old_torch": "later torch seeds NumPy in the workers, which differ before and after",
+    "bad_item_that_draws_below_a_name": "the same",
     "bad_trained_before_a_second_seeding": "the mode is off at the end of both runs; on a CPU it changes nothing",
     "bad_called": "later torch seeds NumPy by itself where the function is not passed",
     "bad_called_without_a_parameter": "the same",

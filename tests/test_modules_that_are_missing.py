@@ -76,6 +76,31 @@ FAILS = {
     },
 }
 RUNS = {
+    "made by another file": {
+        "train.py": TRAIN.format("import start\nimport src.focal"),
+        "start.py": "import sys\nsys.modules['src.focal'] = sys",
+    },
+    "looked for by another file": {
+        "train.py": TRAIN.format("import start\nimport src.focal"),
+        "start.py": "import src\nsrc.__path__.append('/elsewhere')",
+    },
+    "fetched by a script": {
+        "train.py": TRAIN.format("import src.focal"),
+        "get.sh": "git clone https://example.org/focal src/focal",
+    },
+    "built below": {
+        "train.py": TRAIN.format("import src.focal"),
+        "ops/setup.py": "Extension('src.focal', ['focal.c'])",
+    },
+    "in another package of the name": {
+        "train.py": TRAIN.format("import src.losses.focal"),
+        "third/src/losses/focal.py": "",
+        "third/src/losses/__init__.py": "",
+    },
+    "of a module called like one of Python's": {
+        "train.py": TRAIN.format("import statistics"),
+        "statistics.py": "import src.losses.focal",
+    },
     "in a try": {"train.py": TRAIN.format("try:\n    import src.losses.focal\nexcept ImportError:\n    pass")},
     "for types": {
         "train.py": TRAIN.format("from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    import src.losses.focal")

@@ -93,7 +93,22 @@ main()
         ("describe(labels)", "import src.train\nsrc.train.labels = []\n", True),
         ("describe(labels)", "import train as run\nrun.labels, run.others = [], []\n", True),
         ("describe(labels)", "import train\ntrain.others = []\n", False),
-        ("describe(labels)", "def set_up(args):\n    args.labels = []\n", False),
+        ("describe(labels)", "def set_up(args):\n    args.labels = []\n", True),  # a module may be given
+        (
+            "try:\n        from labels_of import *\n    except ImportError:\n        pass\n    describe(labels)",
+            "",
+            True,
+        ),
+        ("from labels_of \\\n        import *\n    describe(labels)", "", True),
+        ("describe(labels)", "import importlib\nimportlib.import_module('train').labels = []\n", True),
+        ("describe(labels)", "import train\nvars(train).update(labels=[])\n", True),
+        ("describe(labels)", "import train\nfor train.labels in [[]]:\n    pass\n", True),
+        ("describe(labels)", "import train\n(train.others, train.labels) = [], []\n", True),
+        ("describe(labels)", "import train\ntrain.main.__globals__['labels'] = []\n", True),
+        ("describe(labels)", "import sys\nsys._getframe(1).f_globals[name] = []\n", True),
+        ("describe(labels)", "exec(open(sys.argv[1]).read(), {'labels': []})\n", True),
+        ("describe(labels)", "from icecream import install\ninstall()\n", True),
+        ("describe(labels)", "from unittest import mock\nmock.patch.object(train, 'labels', [], create=True)\n", True),
         ("describe(labels)", "labels = []\n", False),
     ],
 )

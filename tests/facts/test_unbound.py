@@ -89,6 +89,14 @@ UNSURE = {
     "deleted in an arm": "x = 1\nif flag > 7:\n    del x\nprint(x)",
     "below a return": "return\nprint(x)\nx = 1",
     "swallowed": "import contextlib\nwith contextlib.suppress(NameError):\n    x = 1\nprint(x)",
+    "captured, where a guard does not hold": "match (1, 2):\n    case (x, y) if not y:\n        return\nprint(x)",
+    "in a context of its own": (
+        "class Quiet:\n    def __enter__(self):\n        pass\n    def __exit__(self, *error):\n        return True\n"
+        "with Quiet():\n    print(x)\nx = 1\nprint(x)"
+    ),
+    "in a context under a name": (
+        "import contextlib\nquiet = contextlib.suppress(NameError)\nwith quiet:\n    print(x)\nx = 1\nprint(x)"
+    ),
     "a global of the module alone": "print(known)",
 }
 

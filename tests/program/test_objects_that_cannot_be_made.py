@@ -97,7 +97,7 @@ for batch in DataLoader(Data(), num_workers=2):
 
 @pytest.mark.parametrize(("base", "method"), [("", "__call__"), ("(nn.Module)", "forward")])
 @pytest.mark.parametrize(
-    ("given", "is_meant"), [("", True), (", size=2", True), (", scale=2", False), (", 2, 3", False)]
+    ("given", "is_meant"), [("", True), (", size=2", True), (", scale=2", False), (", 2, 3", True)]
 )
 def test_an_object_that_takes_the_arguments_is_the_one_that_is_called(
     tmp_path: Path, base: str, method: str, given: str, is_meant: bool

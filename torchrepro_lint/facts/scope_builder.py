@@ -78,8 +78,9 @@ class _Builder:
         if around is not None and not self.in_cells:
             found.update((id(one), one.site) for one in body if _fails(one, around))
         known = BUILTIN_NAMES.union(module.bindings)
+        is_open = around is None or bool(module.stars) or any(scope.stars for _, scope, _ in self.functions)
         for function, scope, early in self.functions:
-            unknown = early - known if around is not None else set()
+            unknown = early - known if not is_open else set()
             if unknown and around is not None:
                 unknown = {name for name in unknown if scope.binder(name) is None and self.is_unbound(name, scope)}
                 unknown = {name for name in unknown if not around.may_give(name)}

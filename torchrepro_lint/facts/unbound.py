@@ -30,6 +30,10 @@ BUILTIN_NAMES: Final = frozenset(dir(builtins)) | {
     "profile", "quit", "raw_input", "reduce", "reload", "reveal_locals", "reveal_type", "sc", "snakemake", "spark",
     "sqlContext", "unichr", "unicode", "xrange",
 }  # fmt: skip
+#: Contexts that let every exception through (builtins, torch).
+_LETS_THROUGH: Final = frozenset(
+    {"open", "no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "autocast", "device", "fork_rng"}
+)
 _LEAVES: Final[frozenset[Exit]] = frozenset({"leaves"})
 
 
@@ -117,6 +121,14 @@ def header(statement: tree.Stmt) -> Iterator[tree.Expr]:
         case tree.ClassDef(decorators=decorators, bases=bases):
             yield from decorators
             yield from (base.value for base in bases)
+
+
+def _lets_through(context: tree.Expr) -> bool:
+    """Whether a context is known to swallow no exception: a file, or a mode of torch."""
+    match context:
+        case tree.Call(func=tree.Name(id=name) | tree.Attribute(attr=name)):
+            return name in _LETS_THROUGH
+    return False
 
 
 def _stored_in(targets: tuple[tree.Expr, ...]) -> Iterator[tree.Expr]:
@@ -239,13 +251,18 @@ class _Walk:
                 self.block(body, set(around))
                 return self._either(around, self.block(orelse, set(around)))
             case tree.With(items=items, body=body):
+                # A context may swallow what is raised inside, unless it is known not to.
+                is_known = all(_lets_through(context) for context, _ in items)
+                self.caught += not is_known
                 after = self.block(body, bound.union(_bound_by(statement)))
+                self.caught -= not is_known
                 all_of_it = bound.union(_bound_in((statement,)))
                 return all_of_it if after is not None or any(swallows(context) for context, _ in items) else None
             case tree.Try():
                 return self._attempt(statement, bound)
             case tree.Match(cases=cases):
-                behind: set[str] | None = bound
+                # What a pattern captures stays bound where its guard does not hold.
+                behind: set[str] | None = bound.union(_bound_by(statement))
                 for case in cases:
                     behind = self._either(behind, self.block(case.body, bound.union(_bound_by(statement))))
                 return behind
@@ -281,6 +298,8 @@ class _Walk:
                 lacking = (one for one in targets if isinstance(one, tree.Name) and self._lacks(one.id, bound))
                 if (first := next(lacking, None)) is not None:
                     return first.site
+        if isinstance(statement, tree.Assert):
+            return None  # `python -O` leaves it out
         for part in header(statement):
             for read in _read(part):
                 if self._lacks(read.id, bound):

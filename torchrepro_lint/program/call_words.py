@@ -11,6 +11,7 @@ from typing import Final
 from torchrepro_lint.program.word_index import any_word
 
 __all__ = [
+    "attribute_called",
     "bases_in",
     "decorated_with",
     "decorators_in",
@@ -18,7 +19,6 @@ __all__ = [
     "may_call",
     "set_attribute",
     "set_attributes_in",
-    "set_on",
     "subclass_of",
     "type_parameter",
 ]
@@ -101,9 +101,9 @@ def set_attribute(name: str) -> re.Pattern[bytes]:
 
 
 @cache
-def set_on(name: str) -> re.Pattern[bytes]:
-    """Finds where an attribute of that name is set, and on what: the last name before it."""
-    return re.compile(rb"\b(\w+)[ \t]*\.[ \t]*%s\b[ \t]*(?::[^\n=]*)?(?:,[^\n=]*)?=(?!=)" % name.encode())
+def attribute_called(name: str) -> re.Pattern[bytes]:
+    """Finds attributes of that name, of whatever object."""
+    return re.compile(rb"\.[ \t]*%s\b" % name.encode())
 
 
 @cache

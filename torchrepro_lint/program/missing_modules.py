@@ -19,13 +19,19 @@ from torchrepro_lint.source.ignore import git_top, gitignore_layer, is_ignored
 __all__ = ["MissingModules"]
 
 #: A package that finds its modules elsewhere, or makes them.
-_FINDS_OTHERS: Final = re.compile(rb"\b__path__\b|\bsys\.(?:modules|meta_path)\b|\bpkgutil\b|\bimportlib\b")
+_FINDS_OTHERS: Final = re.compile(
+    rb"\b__path__\b|\bsys\.(?:modules|meta_path)\b|\bpkgutil\b|\bspec_from_file|\bmodule_from_spec\b"
+)
 #: Names of modules that are generated or compiled.
 _MADE: Final = re.compile(r"_.*|.*_pb2(?:_grpc)?|version|.*(?:_cuda|_ext|_cpp|_ops|_lib)|.*(?:cuda|ext)")
 #: Packages from elsewhere that share their names with folders of projects.
 _ELSEWHERE: Final = frozenset({"datasets", "evaluate", "google", "mpl_toolkits"})
 _ABOVE: Final = 3  # folders above the project in which the module may lie
-_BUILDS: Final = ("setup.py", "setup.cfg", "pyproject.toml", "CMakeLists.txt", "Makefile", "makefile", ".gitmodules")
+#: Files that say how the project is built, and what it takes in.
+_BUILDS: Final = re.compile(
+    r"setup\.(?:py|cfg)|pyproject\.toml|CMakeLists\.txt|[Mm]akefile|\.gitmodules|Dockerfile.*|.*\.(?:sh|ya?ml|bat|ps1)"
+)
+_LARGEST: Final = 200_000  # bytes of such a file that are read
 
 
 class Imports(Protocol):
@@ -42,6 +48,7 @@ class Imports(Protocol):
     def added(self, path: Path) -> Added: ...
     def facts(self, path: Path) -> ModuleFacts | None: ...
     def holds(self, path: Path, pattern: re.Pattern[bytes]) -> bool: ...
+    def matching(self, pattern: re.Pattern[bytes]) -> Sequence[Path]: ...
     def import_statements(self, path: Path) -> Iterator[re.Match[str]]: ...
     def module_file(self, base: Path, dotted: str) -> Path | None: ...
     def resolve_from(self, importer: Path, level: int, dotted: str) -> Path | None: ...
@@ -63,26 +70,39 @@ class MissingModules:
         return frozenset(folders.union(path.stem for path in self.project.files))
 
     @cached_property
+    def _finds_others(self) -> bool:
+        """Whether any file makes modules, or looks for them elsewhere than Python does."""
+        return bool(self.project.matching(_FINDS_OTHERS))
+
+    @cached_property
     def _built(self) -> str:
         """What the files say that build the project, and which repositories it takes in."""
         found = []
-        for folder in (self.project.root, *self.project.root.parents[:_ABOVE]):
-            for name in _BUILDS:
-                try:
-                    found.append((folder / name).read_text(encoding="utf-8", errors="replace"))
-                except OSError:
-                    continue
+        around = self.project.root.parents[:_ABOVE]
+        inside = sorted(one for one in self.project.folders if one.is_relative_to(self.project.root))
+        for folder in (self.project.root, *around, *inside):
+            found += [_text_of(folder / name) for name in self._all_in(folder) if _BUILDS.fullmatch(name)]
         return "\n".join(found)
+
+    def _all_in(self, folder: Path) -> list[str]:
+        try:
+            return sorted(os.listdir(folder))  # noqa: PTH208
+        except OSError:
+            return []
 
     def fails(self, importer: Path, level: int, dotted: str) -> bool:
         """Whether `import dotted` or `from dotted import ...`, with `level` dots in front, surely raises in a file:
         there is no such module in the package of the project that it is to be in, or importing that one raises.
         """
-        if not level and dotted.partition(".")[0] not in self._names:
+        first = dotted.partition(".")[0]
+        if not level and (first not in self._names or self._is_elsewhere(importer, first)):
+            return False
+        if self._finds_others:
             return False
         module = self.project.resolve_from(importer, level, dotted)
         if module is not None:
-            imported = [module, *self._packages_around(module, importer)]
+            inner = len(dotted.split(".")) - 1 if dotted else 0
+            imported = [module, *list(self._packages_around(module, importer))[:inner]]
             return module != importer and any(self.is_failing(one) for one in imported if one.suffix == ".py")
         return self._is_missing(importer, level, dotted)
 
@@ -129,7 +149,7 @@ class MissingModules:
             if base is None or not dotted or not base.is_relative_to(project.root):
                 return False
             return not self._may_be_there(base, dotted)
-        if not rest or first in sys.stdlib_module_names or self._is_elsewhere(importer, first):
+        if not rest or self._is_in_a_folder(rest):
             return False
         if any(project.added(path).is_partly_unknown for path in project.files_with_sys_path):
             return False
@@ -143,9 +163,15 @@ class MissingModules:
 
     def _is_elsewhere(self, importer: Path, name: str) -> bool:
         """Whether a top-level name may rather mean an installed package."""
-        if name in _ELSEWHERE or name in copied_libraries(words=True):
+        if name in _ELSEWHERE or name in sys.stdlib_module_names or name in copied_libraries(words=True):
             return True
         return name in copied_libraries() and name not in importer.parts
+
+    def _is_in_a_folder(self, dotted: str) -> bool:
+        """Whether any folder of the project has such a module, which another package of the same name may be."""
+        parts = dotted.split(".")
+        last = {path for path in self.project.files if parts[-1] in (path.stem, path.parent.name)}
+        return any(self.project.module_file(path.parents[up], dotted) in last for path in last for up in range(3))
 
     def _may_be_there(self, base: Path, dotted: str) -> bool:
         """Whether a module may be below a folder: as a file of any kind, left out of the repository, or made."""
@@ -185,6 +211,14 @@ class MissingModules:
             *((str(a), True) for a in around),
         ]
         return any(is_ignored(path, is_folder, layers) for path, is_folder in paths)
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open(encoding="utf-8", errors="replace") as opened:
+            return opened.read(_LARGEST)
+    except OSError:
+        return ""
 
 
 def _imported_at_once(body: tree.Block) -> Iterator[tuple[int, str]]:

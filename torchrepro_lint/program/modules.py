@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from torchrepro_lint.facts.module import ModuleFacts, UnreadableModule, facts_of_text
-from torchrepro_lint.program.call_words import set_on, type_parameter
+from torchrepro_lint.program.call_words import attribute_called, type_parameter
 from torchrepro_lint.program.files_of_tests import files_of_tests
 from torchrepro_lint.program.import_folders import Added, folders_added
 from torchrepro_lint.program.looks import Looks
@@ -31,17 +31,11 @@ FactsOf: TypeAlias = Callable[[Path, str], ModuleFacts]
 #: Libraries that no module of a package stands in for.
 _OF_LIBRARIES = frozenset({"torch", "numpy"})
 _SYS_PATH = re.compile(rb"sys\.path\b|addsitedir")
-# What gives a file names that no statement of it binds, builtins that are set, and what sets attributes of a module.
+# What may give files names that no statement of theirs binds: code that is run as text or in other namespaces, modules
+# that are made or looked up, builtins that are set, and attributes of what is no object's own.
 _NAMES_MADE = re.compile(
-    rb"\b(?:exec|execfile|globals|vars|locals|__dict__|f_globals|__builtins__|runpy)\b|\bsys\.modules\b"
-    rb"|^[ \t]*from\b[^\n#]*\bimport[ \t]*\(?[ \t]*\*",
-    re.MULTILINE,
-)
-_BUILTINS_SET = re.compile(
-    rb"\bsetattr\(\s*_*builtins?_*\s*,|\b_*builtins?_*\s*(?:\[|\.\s*__dict__)|\bvars\(\s*_*builtins?_*\s*\)"
-)
-_ATTRIBUTES_SET = re.compile(
-    rb"\b(?:exec|execfile)\(|\brunpy\b|\bsetattr\((?!\s*(?:self|cls)\b)|\b(?!self\b|cls\b)\w+\.__dict__\b"
+    rb"\b(?:exec|execfile|runpy|vars|locals|FunctionType|builtins|import_module|get_ipython|install)\b|\w*globals\w*"
+    rb"|__dict__|__builtins__|\bsys\.modules\b|\bpatch\.object\b|\bsetattr\((?!\s*(?:self|cls)\s*,)"
 )
 # Of `import a.b as c, d`: a and d; of the base of `from a.b import c`: a.
 _TOP_LEVEL = re.compile(r"(?:^|,)\s*(\w+)")
@@ -132,28 +126,13 @@ class Project(ProjectTexts):
         return MissingModules(self)
 
     def may_give(self, path: Path, name: str) -> bool:
-        """Whether something in the project may give a file a name that the file does not bind: star imports and writes
-        to the names of the file, `exec`, a builtin that is set, or a file that names the module and sets attributes.
+        """Whether something in the project may give a file a name that no scope of the file binds: code that is run as
+        text, a builtin that is set, or an attribute of that name, which may be the module's.
         """
         source = self._source(path)
-        if source is None or is_of_cells(source.data) or self.holds(path, _NAMES_MADE):
+        if source is None or is_of_cells(source.data) or self.matching(_NAMES_MADE):
             return True
-        if self.holds(path, type_parameter(name)) or self.matching(_BUILTINS_SET):
-            return True
-        if any(self._sets_of_a_module(other, name) for other in self.containing(name)):
-            return True
-        stem = path.parent.name if path.name == "__init__.py" else path.stem
-        return any(self.holds(other, _ATTRIBUTES_SET) for other in self.containing(stem) if other != path)
-
-    def _sets_of_a_module(self, path: Path, name: str) -> bool:
-        """Whether a file sets the attribute of that name on something that it imports, a module perhaps."""
-        pattern = set_on(name)
-        if not self.holds(path, pattern):
-            return False
-        source = self.source(path)
-        owners = pattern.findall(source.searched) if source is not None else []
-        imported = {word for match in self.import_statements(path) for word in re.findall(r"\w+", match[0])}
-        return any(owner.decode(errors="replace") in imported for owner in owners)
+        return self.holds(path, type_parameter(name)) or bool(self.matching(attribute_called(name)))
 
     # --- imports ----------------------------------------------------------------------------------------------
 

@@ -31,49 +31,27 @@ from torchrepro_lint.program.evaluation.values import (
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["JUDGED", "callable_with", "can_take", "may_be_made"]
+__all__ = ["callable_with", "can_take", "may_be_made"]
 
 
 def callable_with(ev: Evaluator, functions: Values, arguments: Arguments) -> Values:
-    """Those of `functions` that can take `arguments`: none where the call raises a TypeError whatever is called. Of
-    classes and objects that is known where all is that makes or calls them; else all stay where none can.
+    """Those of `functions` that can take `arguments`; all of them where none can, but for one class whose constructor
+    is known: making its object raises a TypeError.
     """
     if len(functions) < 2:
         (function,) = functions or (None,)
         is_made = not isinstance(function, ClassValue) or _may_be_made(ev, function, arguments)
-        return functions if is_made and not _surely_raises(ev, function, arguments) else NOTHING
-    functions = frozenset(value for value in functions if not _surely_raises(ev, value, arguments))
+        return functions if is_made else NOTHING
     able = frozenset(value for value in functions if can_take(ev, value, arguments))
     if UNKNOWN in functions and arguments.open_keywords and arguments.keywords:
         fitting = frozenset(value for value in able if not _is_for_others(ev, value, arguments))
-        able = fitting if any(isinstance(value, JUDGED) for value in fitting) else able
-    return able if any(isinstance(value, JUDGED) for value in able) else functions
+        able = fitting if any(isinstance(value, _JUDGED) for value in fitting) else able
+    return able if any(isinstance(value, _JUDGED) for value in able) else functions
 
 
-#: The values of which it may be known what arguments they take.
-JUDGED = (ClassValue, FunctionValue, Instance, MethodValue)
-#: Classes of libraries whose objects give `forward` what they are called with.
-_PASSES_ON = frozenset({"torch.nn.Module", "torch.nn.modules.module.Module"})
+_JUDGED = (ClassValue, FunctionValue, Instance, MethodValue)
 #: What a call of an object runs: its own method, or that of a network.
 _CALLED = ("__call__", "forward")
-
-
-def _surely_raises(ev: Evaluator, value: Value | None, arguments: Arguments) -> bool:
-    """Whether calling a function or method of the project, or a network, with `arguments` raises a TypeError."""
-    match value:
-        case FunctionValue() | MethodValue():
-            return not can_take(ev, value, arguments)
-        case Instance(cls=cls):
-            return _is_called_plainly(ev, cls) and not can_take(ev, value, arguments)
-    return False
-
-
-def _is_called_plainly(ev: Evaluator, cls: ClassValue) -> bool:
-    """Whether calling an object of a class calls a method of the project, with the arguments as they are."""
-    outside = [base.name for base in classes.mro(ev, cls) if isinstance(base, External)]
-    return not classes.has_unknown_base(ev, cls) and all(
-        name in plain_classes() or name in _PASSES_ON for name in outside
-    )
 
 
 def can_take(ev: Evaluator, value: Value, arguments: Arguments) -> bool:

@@ -34,7 +34,7 @@ written_arguments.py  which parameter each argument in the text of a call is for
 Where values may go, by names alone, before anything is evaluated:
 name_flow.py          whether a value may come from one of some expressions
 flow_edges.py         the edges of one file; flow_expressions.py: of its expressions
-flow_transfers.py     what an edge does: into a container, out of one
+flow_transfers.py     what an edge does: into a container, out of one; flow_names.py: the names that decide
 
 Programs:
 entry_points.py       where they start; project_tests.py: which are tests

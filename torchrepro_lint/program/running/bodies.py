@@ -17,10 +17,11 @@ from torchrepro_lint.program.evaluation.chances import gives_one_number, has_no_
 from torchrepro_lint.program.evaluation.expressions import comprehension_frames
 from torchrepro_lint.program.evaluation.frames import Frame, of_any_call
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.signatures import JUDGED, callable_with
+from torchrepro_lint.program.evaluation.signatures import callable_with
 from torchrepro_lint.program.evaluation.values import (
     UNKNOWN,
     Arguments,
+    ClassValue,
     External,
     ExternalObject,
     Instance,
@@ -247,8 +248,8 @@ class BodyWalker(ABC):
         site = ev.site(node, frame)
         functions = ev.values(node.func, frame)
         arguments: Arguments | None = None
-        is_judged = len(functions) > 1 or any(isinstance(value, JUDGED) for value in functions)
-        if is_judged and not all(self.is_silent(value) for value in functions):
+        is_chosen = len(functions) > 1 or any(isinstance(value, ClassValue) for value in functions)
+        if is_chosen and not all(self.is_silent(value) for value in functions):
             arguments = ev.arguments(node.args, frame)
             functions = callable_with(ev, functions, arguments)
         for value in ordered(functions):

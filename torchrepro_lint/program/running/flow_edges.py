@@ -13,14 +13,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, strings_in, uncalled
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.flow_expressions import (
-    ATTRIBUTES,
-    Around,
-    Defined,
-    Expressions,
-    FileNames,
-    names_in,
-)
+from torchrepro_lint.program.running.flow_expressions import ATTRIBUTES, Around, Expressions
+from torchrepro_lint.program.running.flow_names import Defined, FileNames, names_in
 from torchrepro_lint.program.running.flow_transfers import ESCAPED, SAME, TRANSFERS, Flow, Vertex
 
 __all__ = ["FileEdges", "edges_of"]
@@ -95,8 +89,10 @@ class _Statements(Expressions):
                 for part in (value, cause):
                     if part is not None:
                         self.flows(part, around)
-            case tree.Assert(test=test):
-                self.flows(test, around)
+            case tree.Assert(test=test, message=message):
+                for part in (test, message):
+                    if part is not None:
+                        self.flows(part, around)
             case tree.Delete(targets=targets):
                 for target in targets:
                     self.flows(target, around)
@@ -112,7 +108,9 @@ class _Statements(Expressions):
                 self.block(body, around)
                 self.block(orelse, around)
             case tree.For(target=target, iter=iterated, body=body, orelse=orelse):
-                self.store(target, self.items(self.flows(iterated, around)), around)
+                flows = self.flows(iterated, around)
+                self.iterated(flows, around)
+                self.store(target, self.items(flows), around)
                 self.block(body, around)
                 self.block(orelse, around)
             case tree.With(items=items, body=body):
@@ -152,18 +150,23 @@ class _Statements(Expressions):
             vertex = self.variable(param.name)
             if param.default is not None:
                 self.lead(self.flows(param.default, around), vertex)
+            at_all, to_any = (f"{called}(?", SAME), (f"{called}(*", SAME)
             if param.kind in ("star", "double-star"):
-                self.lead((*TRANSFERS.held([(f"{called}(?", SAME)]), (f"{called}(*", SAME)), vertex)
+                self.lead((*TRANSFERS.held([at_all, to_any]), to_any), vertex)
                 continue
-            given = [f"{called}({param.name}", f"{called}(*"]
+            places: list[int | str] = [param.name]
             if param.kind == "positional":
                 place = positional.index(param)
-                given += [f"{called}({one}" for one in ((place, place - 1) if is_method else (place,))]
-            self.lead([(one, SAME) for one in given], vertex)
-            self.lead(TRANSFERS.taken([(f"{called}(*", SAME)]), vertex)
+                places += (place, place - 1) if is_method else (place,)
+            self.lead([(f"{called}({one}", SAME) for one in places], vertex)
+            self.lead([to_any, *TRANSFERS.taken([to_any])], vertex)
+            for one in places:
+                self.lead([(f"{vertex}!", SAME)], f"{called}<{one}")
             if name in _RUN_BY_A_CALL:
                 self.lead(((ESCAPED, SAME),), vertex)
-        own = positional[0].name if is_method and positional else around.own if around.function else ""
+        own = around.own if around.function and all(one.name != around.own for one in statement.params) else ""
+        if is_method and positional and all(dotted_name(one) != "staticmethod" for one in statement.decorators):
+            own = positional[0].name
         self.block(statement.body, Around(around.cls, around.bases, own, name, False))
 
     def class_(self, statement: tree.ClassDef, around: Around) -> None:
@@ -208,5 +211,7 @@ class _Statements(Expressions):
                 name = called_name(uncalled(decorator))
                 self.lead([result], f"{name}(?")
                 self.lead([result], f"{name}(0")
+                self.lead([(f"{statement.name}(?", SAME)], ESCAPED)  # what is put in its place may call it
+                self.mentioned.add(statement.name)
                 if isinstance(decorator, tree.Call):
                     self.lead([result], ESCAPED)

@@ -7,7 +7,7 @@ that name gives as the first argument, as a keyword, to any parameter, and at al
 
 How deep a value lies in containers is told as well: a loader is at depth 0, a list of loaders at depth 1, and what a
 loop takes from a loader is no loader any more, nor is an attribute of one. An object of the project that holds one is
-at depth `IN_AN_OBJECT`.
+at depth `IN_AN_OBJECT`, and a container of such objects at depth `AROUND_OBJECTS`.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, NamedTuple, TypeAlias
 
 __all__ = [
+    "AROUND_OBJECTS",
     "ESCAPED",
     "IN_AN_OBJECT",
     "SOURCE",
@@ -38,6 +39,7 @@ ESCAPED: Final[Vertex] = "?"
 SOURCE: Final[Vertex] = "!"
 
 IN_AN_OBJECT: Final = -1
+AROUND_OBJECTS: Final = -2
 #: Depths from here on are not told apart.
 MAX_NESTING: Final = 3
 
@@ -55,7 +57,7 @@ class Transfer(NamedTuple):
 
     def held(self) -> Transfer:
         """In a container."""
-        return self if self.into_object else self._replace(deeper=self.deeper + 1)
+        return self._replace(deeper=self.deeper + 1)
 
     def taken(self) -> Transfer:
         """Out of a container; of what an object of the project gives, its methods tell."""
@@ -64,14 +66,23 @@ class Transfer(NamedTuple):
 
     def depths(self, depth: int) -> range:
         """How deep the value may lie behind the edge, where it lies at a depth before it."""
-        if depth == IN_AN_OBJECT:
-            return range(0) if self.of_values else range(IN_AN_OBJECT, IN_AN_OBJECT + 1)
+        if depth < 0:
+            return self._object_depths(depth)
         if depth < min(self.least, MAX_NESTING):
             return range(0)
         if self.into_object:
-            return range(0) if self.of_values else range(IN_AN_OBJECT, IN_AN_OBJECT + 1)
+            # As deep as the object lies in containers behind the edge.
+            return range(AROUND_OBJECTS, IN_AN_OBJECT + (self.deeper <= 0))
         found = max(min(depth + self.deeper, MAX_NESTING), 0)
         return range(found, MAX_NESTING + 1 if depth == MAX_NESTING else found + 1)
+
+    def _object_depths(self, depth: int) -> range:
+        """The same for an object that holds the value: what is taken out of it, its methods tell."""
+        if depth == IN_AN_OBJECT and (self.least > 0 or self.of_values):
+            return range(0)
+        if depth == IN_AN_OBJECT and self.deeper <= 0:
+            return range(IN_AN_OBJECT, IN_AN_OBJECT + 1)
+        return range(AROUND_OBJECTS, AROUND_OBJECTS + (1 if self.deeper > 0 or not self.least else 2))
 
 
 class _Transfers:

@@ -14,7 +14,8 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.running.flow_edges import FileEdges, edges_of
-from torchrepro_lint.program.running.flow_expressions import Around, Defined, Expressions, defined_in
+from torchrepro_lint.program.running.flow_expressions import Around, Expressions
+from torchrepro_lint.program.running.flow_names import Defined, defined_in
 from torchrepro_lint.program.running.flow_transfers import ESCAPED, SOURCE, Flow, Vertex, transfer_of
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ class _Graph(NamedTuple):
 
 
 #: Without files nothing is denied.
-_NOTHING: Final = _Graph({}, Defined(frozenset(), frozenset()), [], {}, frozenset(), {})
+_NOTHING: Final = _Graph({}, Defined(frozenset(), frozenset(), frozenset()), [], {}, frozenset(), {})
 
 
 class NameFlow:

@@ -23,7 +23,6 @@ from torchrepro_lint.program.intent.seed_entropy import hashed_of
 from torchrepro_lint.program.orders.element_kinds import Reader
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
 from torchrepro_lint.program.running.callers import contexts
-from torchrepro_lint.program.running.name_flow import NameFlow, name_flow
 from torchrepro_lint.program.running.parents import Parents, parents_of
 from torchrepro_lint.program.switches.environment import is_set_outside
 from torchrepro_lint.program.word_index import any_word
@@ -195,19 +194,15 @@ def _is_no_loss(parents: Parents, rest: tree.Expr, scope: Scope) -> bool:
 
 
 def _files(program: Program) -> Iterator[HashedText]:
-    hashing = [path for path in program.project.matching(program_words("hashes")) if _hashes_a_text(program, path)]
-    if not hashing:
+    if not any(_hashes_a_text(program, path) for path in program.project.matching(program_words("hashes"))):
         return
-    files = program.imports.ordered(frozenset[Path]().union(*map(program.imports.together, hashing)))
-    calls = [(facts, call) for path in hashing for facts, _, call in _calls_of_hash(program, path)]
-    flow = name_flow(program.ev, files, calls)
     words = method_words("asks_for_a_file")
     for path in program.asked_with(any_word(words)):
         facts = program.facts(path)
         for word in sorted(words) if facts is not None else ():
             assert facts is not None
             for one in calls_in(program.ev, facts, word):
-                found = _of_a_file(program, one, flow)
+                found = _of_a_file(program, one)
                 if found is not None:
                     yield found
 
@@ -225,11 +220,11 @@ def _hashes_a_text(program: Program, path: Path) -> bool:
     return False
 
 
-def _of_a_file(program: Program, one: NamedCall, flow: NameFlow) -> HashedText | None:
+def _of_a_file(program: Program, one: NamedCall) -> HashedText | None:
     asked = one.call.args[0].value if one.call.args else None
     if asked is None and isinstance(one.call.func, tree.Attribute):
         asked = one.call.func.value
-    if asked is None or not flow.may_reach(one.facts, one.scope, asked) or _only_makes_a_folder(program, one):
+    if asked is None or _only_makes_a_folder(program, one):
         return None
     program.ev.begin_question(MAX_STEPS_OF_A_PATH)
     for frame in contexts(program.ev, one.facts, one.scope):
