@@ -109,7 +109,7 @@ def attribute_called(name: str) -> re.Pattern[bytes]:
 @cache
 def type_parameter(name: str) -> re.Pattern[bytes]:
     """Finds where a name may be a type parameter: `def first[T](items: list[T])`."""
-    return re.compile(rb"\b(?:def|class|type)\s+\w+\s*\[[^\]\n]*\b%s\b" % name.encode())
+    return re.compile(rb"\b(?:def|class|type)\s+\w+\s*\[[^(\n]*\b%s\b" % name.encode())
 
 
 def set_attributes_in(data: bytes) -> bytes:
