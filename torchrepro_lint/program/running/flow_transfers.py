@@ -71,8 +71,9 @@ class Transfer(NamedTuple):
         if depth < min(self.least, MAX_NESTING):
             return range(0)
         if self.into_object:
-            # As deep as the object lies in containers behind the edge.
-            return range(AROUND_OBJECTS, IN_AN_OBJECT + (self.deeper <= 0))
+            # What is deeper is the object, since the value came into it.
+            at = AROUND_OBJECTS if self.deeper > 0 else IN_AN_OBJECT
+            return range(at, at + (self.deeper >= 0))
         found = max(min(depth + self.deeper, MAX_NESTING), 0)
         return range(found, MAX_NESTING + 1 if depth == MAX_NESTING else found + 1)
 
@@ -94,7 +95,7 @@ class _Transfers:
         self.held = self._table(Transfer.held)
         self.taken = self._table(Transfer.taken)
         self.of_values = self._table(lambda transfer: transfer._replace(of_values=True))
-        self.into_object = self._table(lambda transfer: transfer._replace(into_object=True))
+        self.into_object = self._table(lambda transfer: transfer._replace(into_object=True, deeper=0))
 
     def number(self, transfer: Transfer) -> int:
         if transfer not in self._numbers:
