@@ -6,28 +6,10 @@ import json
 from pathlib import Path
 
 import pytest
+from programs_that_stop import HEAD, TARGET, codes, indented
 
 from torchrepro_lint.engine import check
 
-_HEAD = """\
-import contextlib
-import os
-import sys
-import numpy as np
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-torch.manual_seed(0)
-
-
-class Items(Dataset):
-    def __len__(self):
-        return 8
-
-    def __getitem__(self, index):
-        return np.random.rand()
-
-"""
 _BELOW = """\
 loader = DataLoader(Items(), num_workers=2, shuffle=True)
 for epoch in range(3):
@@ -54,29 +36,17 @@ _GOES_ON = {
 }
 
 
-_TARGET = 'target-torch = ">=1.7"'
-
-
-def _indented(text: str) -> str:
-    return "".join(f"    {line}\n" for line in text.splitlines())
-
-
-def _codes(write, text: str) -> list[str]:
-    report = check([write({"torchrepro-lint.toml": _TARGET, "train.py": text})])
-    return sorted({one.code for one in report.findings})
-
-
 @pytest.mark.parametrize("how", _LEAVES)
 def test_nothing_is_reported_below_what_leaves(how: str, write) -> None:
     leaves = _LEAVES[how]
-    assert _codes(write, f"{_HEAD}\n{leaves}\n{_BELOW}") == []
-    assert _codes(write, f"{_HEAD}\ndef main():\n{_indented(leaves)}{_indented(_BELOW)}\nmain()\n") == []
-    assert _codes(write, f"{_HEAD}\n{leaves}\ndef main():\n{_indented(_BELOW)}\nmain()\n") == []
+    assert codes(write, f"{HEAD}\n{leaves}\n{_BELOW}") == []
+    assert codes(write, f"{HEAD}\ndef main():\n{indented(leaves)}{indented(_BELOW)}\nmain()\n") == []
+    assert codes(write, f"{HEAD}\n{leaves}\ndef main():\n{indented(_BELOW)}\nmain()\n") == []
 
 
 @pytest.mark.parametrize("how", _GOES_ON)
 def test_what_may_go_on_is_reported(how: str, write) -> None:
-    assert _codes(write, f"{_HEAD}\n{_GOES_ON[how]}\n{_BELOW}") == _ALL
+    assert codes(write, f"{HEAD}\n{_GOES_ON[how]}\n{_BELOW}") == _ALL
 
 
 #: In a function: what surely raises there, and the same program where the name has a value.
@@ -98,11 +68,11 @@ _UNBOUND = {
 @pytest.mark.parametrize("how", _UNBOUND)
 def test_nothing_is_reported_below_a_name_without_a_value(how: str, write) -> None:
     raises, runs = _UNBOUND[how]
-    program = f"{_HEAD}\ncount = 0\n\ndef main():\n{{}}{_indented(_BELOW)}\nmain()\n"
-    assert _codes(write, program.format(_indented(raises))) == []
-    assert _codes(write, program.format(_indented(runs))) == _ALL
-    caught = f"try:\n{_indented(raises)}except NameError:\n    pass"
-    assert _codes(write, program.format(_indented(caught))) == _ALL
+    program = f"{HEAD}\ncount = 0\n\ndef main():\n{{}}{indented(_BELOW)}\nmain()\n"
+    assert codes(write, program.format(indented(raises))) == []
+    assert codes(write, program.format(indented(runs))) == _ALL
+    caught = f"try:\n{indented(raises)}except NameError:\n    pass"
+    assert codes(write, program.format(indented(caught))) == _ALL
 
 
 _ITEMS = """\
@@ -141,19 +111,19 @@ for batch in DataLoader(Items(crop={}), num_workers=2):
     ],
 )
 def test_an_item_that_raises_before_it_draws(item: str, crop: str, is_told: bool, write) -> None:
-    assert _codes(write, _ITEMS.format(item, crop)) == (["TRL101"] if is_told else [])
+    assert codes(write, _ITEMS.format(item, crop)) == (["TRL101"] if is_told else [])
 
 
 def test_a_loop_goes_on_after_what_leaves_one_of_its_turns(write) -> None:
-    text = f"{_HEAD}\nfor name in sys.argv:\n    continue\n    np.random.rand()\n{_BELOW}"
-    assert _codes(write, text) == _ALL
+    text = f"{HEAD}\nfor name in sys.argv:\n    continue\n    np.random.rand()\n{_BELOW}"
+    assert codes(write, text) == _ALL
 
 
 def test_cells_are_run_by_hand_below_one_that_raises(write) -> None:
-    cells = [_HEAD, "raise SystemExit('stop here')", _BELOW]
+    cells = [HEAD, "raise SystemExit('stop here')", _BELOW]
     made = [{"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None, "source": c} for c in cells]
     text = json.dumps({"cells": made, "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
-    report = check([write({"torchrepro-lint.toml": _TARGET, "train.ipynb": text})])
+    report = check([write({"torchrepro-lint.toml": TARGET, "train.ipynb": text})])
     assert sorted({one.code for one in report.findings}) == _ALL
 
 

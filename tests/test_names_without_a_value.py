@@ -8,42 +8,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from programs_that_stop import HEAD, TARGET, codes, indented
 
 from torchrepro_lint.engine import check
 from torchrepro_lint.program.kept.programs import KeptPrograms
 from torchrepro_lint.toolkit import Toolkit
-
-_HEAD = """\
-import contextlib
-import os
-import sys
-import numpy as np
-import torch
-from torch.utils.data import DataLoader, Dataset
-
-torch.manual_seed(0)
-
-
-class Items(Dataset):
-    def __len__(self):
-        return 8
-
-    def __getitem__(self, index):
-        return np.random.rand()
-
-"""
-
-_TARGET = 'target-torch = ">=1.7"'
-
-
-def _indented(text: str) -> str:
-    return "".join(f"    {line}\n" for line in text.splitlines())
-
-
-def _codes(write, text: str) -> list[str]:
-    report = check([write({"torchrepro-lint.toml": _TARGET, "train.py": text})])
-    return sorted({one.code for one in report.findings})
-
 
 _NAMES = """\
 {head}
@@ -113,12 +82,12 @@ main()
     ],
 )
 def test_a_name_that_nothing_binds(statement: str, beside: str, is_told: bool, tmp_path: Path) -> None:
-    (tmp_path / "torchrepro-lint.toml").write_text(_TARGET)
-    (tmp_path / "train.py").write_text(_NAMES.format(head=_HEAD, statement=statement))
+    (tmp_path / "torchrepro-lint.toml").write_text(TARGET)
+    (tmp_path / "train.py").write_text(_NAMES.format(head=HEAD, statement=statement))
     (tmp_path / "other.py").write_text(beside)
     found = check([tmp_path / "train.py"]).findings
     assert bool(found) is is_told
-    (tmp_path / "train.py").write_text(_NAMES.format(head=f"{_HEAD}\nlabels = []", statement=statement))
+    (tmp_path / "train.py").write_text(_NAMES.format(head=f"{HEAD}\nlabels = []", statement=statement))
     assert check([tmp_path / "train.py"]).findings
 
 
@@ -132,23 +101,23 @@ _EXCERPTS = {
 @pytest.mark.parametrize("excerpt", _EXCERPTS)
 def test_names_that_an_excerpt_leaves_open(excerpt: str, write, tmp_path: Path) -> None:
     loop = "torch.manual_seed(0)\nfor epoch in range(3):\n    torch.manual_seed(0)\n    print(torch.rand(1))\n"
-    block = loop if excerpt == "at the top" else _indented(loop)
+    block = loop if excerpt == "at the top" else indented(loop)
     text = f"import torch\nfrom torch.utils.data import DataLoader\n\n{_EXCERPTS[excerpt].format(block)}"
-    assert "TRL506" in _codes(write, text)
+    assert "TRL506" in codes(write, text)
     unsaved = tmp_path / "beside" / "train.py"
     unsaved.parent.mkdir()
     assert "TRL506" in {one.code for one in check([unsaved], overlay={unsaved: text}).findings}
 
 
 def test_names_that_a_script_of_cells_leaves_open(write) -> None:
-    text = _NAMES.format(head=_HEAD, statement="describe(labels)")
-    assert _codes(write, text) == []
-    assert _codes(write, f"# %%\n{text}") != []
+    text = _NAMES.format(head=HEAD, statement="describe(labels)")
+    assert codes(write, text) == []
+    assert codes(write, f"# %%\n{text}") != []
 
 
 def test_a_name_that_another_file_gives_after_an_edit(tmp_path: Path) -> None:
     train, other = tmp_path / "train.py", tmp_path / "other.py"
-    texts = {train: _NAMES.format(head=_HEAD, statement="describe(labels)"), other: "import train\n"}
+    texts = {train: _NAMES.format(head=HEAD, statement="describe(labels)"), other: "import train\n"}
     given = {**texts, other: "import train\ntrain.labels = []\n"}
     for path, text in texts.items():
         path.write_text(text)

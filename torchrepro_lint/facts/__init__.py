@@ -11,7 +11,7 @@ What a file says:
 tree.py               the nodes
 expressions.py        what one expression says by itself
 exits.py              whether what is after a block ever runs
-unbound.py            which statements surely raise, as they read a name without a value
+raising.py            which statements surely raise; unbound.py: as they read a name without a value
 scope_builder.py      from statements to scopes
 scopes.py             which bindings of a name reach a use of it
 growing.py            tables that mostly stay empty, of which there are millions

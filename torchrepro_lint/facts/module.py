@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.quick_lower import quick_parse
-from torchrepro_lint.facts.scope_builder import Around, build_scopes
+from torchrepro_lint.facts.raising import Around
+from torchrepro_lint.facts.scope_builder import build_scopes
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.old_syntax import NOT_BY_LIBCST
 from torchrepro_lint.quiet import without_warnings

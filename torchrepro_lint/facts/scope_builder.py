@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Protocol
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.capture_steps import part_at
 from torchrepro_lint.facts.exits import beyond, exits_of
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
 from torchrepro_lint.facts.growing import entered, grown, included
-from torchrepro_lint.facts.scopes import NEVER, Binding, Exit, Path, Scope, ScopeNode, Store
-from torchrepro_lint.facts.unbound import BUILTIN_NAMES, cannot_have_run, names_in, note_until, unbound_uses
+from torchrepro_lint.facts.raising import Around, EarlyReads
+from torchrepro_lint.facts.scopes import ELSEWHERE, NEVER, Binding, Exit, Path, Scope, ScopeNode, Store
+from torchrepro_lint.facts.unbound import cannot_have_run, names_in, note_until
 
-__all__ = ["ELSEWHERE", "Around", "build_scopes"]
-
-#: The arm of what a function binds under `global` or `nonlocal`, as the scope sees it that owns the name.
-ELSEWHERE: Path = ((-1, "elsewhere"),)
+__all__ = ["build_scopes"]
 
 
 def build_scopes(
@@ -28,21 +25,11 @@ def build_scopes(
     """
     builder = _Builder(in_cells)
     module = builder.build(body)
-    if raising := builder.raising(body, module, around):  # in few files
+    if raising := builder.reads.raising(None if in_cells else body, module, around):  # in few files
         builder = _Builder(in_cells, raising)
         module = builder.build(body)
     by_node = builder.by_node
     return module, lambda node: by_node[id(node)]
-
-
-class Around(Protocol):
-    """What the project around a file says of it."""
-
-    def may_give(self, name: str) -> bool:
-        """Whether anything may give the file a name that it does not bind."""
-
-    def fails(self, level: int, module: str) -> bool:
-        """Whether importing a module, with that many dots in front, surely raises in the file."""
 
 
 class _Builder:
@@ -58,52 +45,13 @@ class _Builder:
         # The function that is built, and the names that its text reads before it binds them, if it does.
         self.inside: Scope | None = None
         self.early: set[str] = set()
-        self.functions: list[tuple[tree.FunctionDef, Scope, set[str]]] = []  # each with its early names
-        self.suspects: set[int] = set()  # the functions of which one may raise, by the ids of their scopes
-        self.declared: set[str] = set()
-        self.in_expressions: set[tuple[int, str]] = set()  # scopes with names that they bind by `:=`
+        self.reads = EarlyReads()
 
     def build(self, body: tree.Block) -> Scope:
         module = Scope(None, None, "")
         self.block(body, module, ())
         self._resolve_declarations(module, module)
         return module
-
-    def raising(self, body: tree.Block, module: Scope, around: Around | None) -> dict[int, int]:
-        """The statements that surely raise: as they read a name of their function that nothing can have bound, or one
-        that nothing binds at all, or, at the top of the file, as they import a module that is not there. By the id of
-        each, the site of the name.
-        """
-        found: dict[int, int] = {}
-        if around is not None and not self.in_cells:
-            found.update((id(one), one.site) for one in body if _fails(one, around))
-        known = BUILTIN_NAMES.union(module.bindings)
-        is_open = around is None or bool(module.stars) or any(scope.stars for _, scope, _ in self.functions)
-        for function, scope, early in self.functions:
-            unknown = early - known if not is_open else set()
-            if unknown and around is not None:
-                unknown = {name for name in unknown if scope.binder(name) is None and self.is_unbound(name, scope)}
-                unknown = {name for name in unknown if not around.may_give(name)}
-            if unknown or id(scope) in self.suspects:
-                found.update(unbound_uses(function.body, self.local_names(scope), unknown))
-        return found
-
-    def is_unbound(self, name: str, scope: Scope) -> bool:
-        """Whether no statement is meant to bind a name that no scope around its use binds: it is not declared global,
-        and no comprehension of the function binds it, as Python 2 did.
-        """
-        inner = (child for child in scope.children if isinstance(child.node, tree.Comprehension))
-        return not (name.startswith("__") or name in self.declared or any(name in child.bindings for child in inner))
-
-    def local_names(self, scope: Scope) -> set[str]:
-        """The names that statements of a function alone bind, and no parameter."""
-        return {
-            name
-            for name, bindings in scope.bindings.items()
-            if name not in scope.declared
-            and (id(scope), name) not in self.in_expressions
-            and all(one.kind != "param" and one.path is not ELSEWHERE for one in bindings)
-        }
 
     def _resolve_declarations(self, scope: Scope, module: Scope) -> None:
         """Moves what a function binds under `global` or `nonlocal` to the scope that owns the name."""
@@ -245,11 +193,11 @@ class _Builder:
                 for target in targets:
                     if isinstance(target, tree.Name):
                         self.bind(scope, target.id, "delete", None, statement.site, path)
-                        self.suspects.add(id(scope))
+                        self.reads.suspects.add(id(scope))
                     else:
                         self.expression(target, scope, path)
             case tree.ScopeDeclaration(kind=kind, names=names):
-                self.declared.update(names)
+                self.reads.declared.update(names)
                 for name in names:
                     scope.declared = entered(scope.declared, name, kind)
             case tree.Import(module=module, alias=alias):
@@ -363,8 +311,8 @@ class _Builder:
         around, self.inside, self.early = (self.inside, self.early), inner, set()
         self.block(statement.body, inner, _never(path))
         if not self.early.isdisjoint(inner.bindings):
-            self.suspects.add(id(inner))
-        self.functions.append((statement, inner, self.early))
+            self.reads.suspects.add(id(inner))
+        self.reads.functions.append((statement, inner, self.early))
         self.inside, self.early = around
 
     def class_(self, statement: tree.ClassDef, scope: Scope, path: Path) -> None:
@@ -405,7 +353,7 @@ class _Builder:
                     if bindings is None:
                         self.early.add(node.id)  # type: ignore[union-attr]
                     elif bindings[0].path and all(cannot_have_run(one.path, path, scope.ended) for one in bindings):
-                        self.suspects.add(id(scope))
+                        self.reads.suspects.add(id(scope))
                 continue
             match node:
                 case tree.Call():
@@ -431,12 +379,12 @@ class _Builder:
         """`target := value`; in a comprehension it binds in the scope around, where the items are not known."""
         if not isinstance(scope.node, tree.Comprehension):
             self.target(scope, target, "assign", value, None, last_site(value), path)
-            self.in_expressions.update((id(scope), name) for name in names_in((target,)))
+            self.reads.in_expressions.update((id(scope), name) for name in names_in((target,)))
             return
         owner = scope
         while isinstance(owner.node, tree.Comprehension) and owner.parent is not None:
             owner = owner.parent
-        self.in_expressions.update((id(owner), name) for name in names_in((target,)))
+        self.reads.in_expressions.update((id(owner), name) for name in names_in((target,)))
         around = owner.path_at(value.site)
         self.target(owner, target, "opaque", value, None, last_site(value), (*around, (scope.node.site, "item")))
 
@@ -496,15 +444,6 @@ def _self_name_in(scope: Scope) -> str | None:
             return name if current is scope else None
         current = current.parent
     return None
-
-
-def _fails(statement: tree.Stmt, around: Around) -> bool:
-    match statement:
-        case tree.Import(module=module):
-            return around.fails(0, module)
-        case tree.ImportFrom(module=module, level=level):
-            return around.fails(level, module)
-    return False
 
 
 def _never(path: Path) -> Path:

@@ -20,6 +20,7 @@ from torchrepro_lint.facts.expressions import dotted_name, held_by, last_site, w
 from torchrepro_lint.facts.growing import no_entries
 
 __all__ = [
+    "ELSEWHERE",
     "END",
     "MAX_BINDINGS",
     "NEVER",
@@ -42,6 +43,9 @@ Exit: TypeAlias = Literal["leaves", "break", "continue"]
 
 #: The arm of what is after a statement that always leaves the block: `sys.exit()`, and code below it.
 NEVER: Final = "never"
+
+#: The arm of what a function binds under `global` or `nonlocal`, as the scope sees it that owns the name.
+ELSEWHERE: Final[Path] = ((-1, "elsewhere"),)
 
 MAX_BINDINGS = 200  # that reach one use: past them, what it is stays unknown
 END = 1 << 60  # a use "at the end of the scope"

@@ -10,15 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Final, Protocol
 
-from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.module import ModuleFacts
+from torchrepro_lint.facts.raising import imports_of
 from torchrepro_lint.knowledge.copied_libraries import copied_libraries
 from torchrepro_lint.program.import_folders import Added
 from torchrepro_lint.source.ignore import git_top, gitignore_layer, is_ignored
 
 __all__ = ["MissingModules"]
 
-#: A package that finds its modules elsewhere, or makes them.
+#: Code that makes modules, or has Python look for them elsewhere.
 _FINDS_OTHERS: Final = re.compile(
     rb"\b__path__\b|\bsys\.(?:modules|meta_path)\b|\bpkgutil\b|\bspec_from_file|\bmodule_from_spec\b"
 )
@@ -47,7 +47,6 @@ class Imports(Protocol):
     def files_with_sys_path(self) -> Sequence[Path]: ...
     def added(self, path: Path) -> Added: ...
     def facts(self, path: Path) -> ModuleFacts | None: ...
-    def holds(self, path: Path, pattern: re.Pattern[bytes]) -> bool: ...
     def matching(self, pattern: re.Pattern[bytes]) -> Sequence[Path]: ...
     def import_statements(self, path: Path) -> Iterator[re.Match[str]]: ...
     def module_file(self, base: Path, dotted: str) -> Path | None: ...
@@ -81,14 +80,8 @@ class MissingModules:
         around = self.project.root.parents[:_ABOVE]
         inside = sorted(one for one in self.project.folders if one.is_relative_to(self.project.root))
         for folder in (self.project.root, *around, *inside):
-            found += [_text_of(folder / name) for name in self._all_in(folder) if _BUILDS.fullmatch(name)]
+            found += [_text_of(folder / name) for name in sorted(_names_in(folder)) if _BUILDS.fullmatch(name)]
         return "\n".join(found)
-
-    def _all_in(self, folder: Path) -> list[str]:
-        try:
-            return sorted(os.listdir(folder))  # noqa: PTH208
-        except OSError:
-            return []
 
     def fails(self, importer: Path, level: int, dotted: str) -> bool:
         """Whether `import dotted` or `from dotted import ...`, with `level` dots in front, surely raises in a file:
@@ -138,7 +131,7 @@ class MissingModules:
         return (
             facts is not None
             and not facts.in_cells
-            and any(self.fails(path, level, dotted) for level, dotted in _imported_at_once(facts.body))
+            and any(self.fails(path, level, dotted) for _, level, dotted in imports_of(facts.body))
         )
 
     def _is_missing(self, importer: Path, level: int, dotted: str) -> bool:
@@ -179,9 +172,6 @@ class MissingModules:
         for part in dotted.split("."):
             if _MADE.fullmatch(part) or re.search(rf"\b{part}\b", self._built):
                 return True
-            package = folder / "__init__.py"
-            if package in self.project.known and self.project.holds(package, _FINDS_OTHERS):
-                return True
             if part.casefold() not in self._in_folder(str(folder)):
                 return self._is_ignored(folder, part)
             folder /= part
@@ -192,11 +182,7 @@ class MissingModules:
     def _in_folder(self, folder: str) -> frozenset[str]:
         """The names of what is in a folder, without endings, in small letters."""
         if folder not in self._listed:
-            try:
-                names = os.listdir(folder)  # noqa: PTH208
-            except OSError:
-                names = []
-            self._listed[folder] = frozenset(name.partition(".")[0].casefold() for name in names)
+            self._listed[folder] = frozenset(name.partition(".")[0].casefold() for name in _names_in(Path(folder)))
         return self._listed[folder]
 
     def _is_ignored(self, folder: Path, name: str) -> bool:
@@ -213,18 +199,16 @@ class MissingModules:
         return any(is_ignored(path, is_folder, layers) for path, is_folder in paths)
 
 
+def _names_in(folder: Path) -> list[str]:
+    try:
+        return os.listdir(folder)  # noqa: PTH208
+    except OSError:
+        return []
+
+
 def _text_of(path: Path) -> str:
     try:
         with path.open(encoding="utf-8", errors="replace") as opened:
             return opened.read(_LARGEST)
     except OSError:
         return ""
-
-
-def _imported_at_once(body: tree.Block) -> Iterator[tuple[int, str]]:
-    for statement in body:
-        match statement:
-            case tree.Import(module=module):
-                yield 0, module
-            case tree.ImportFrom(module=module, level=level):
-                yield level, module

@@ -14,7 +14,7 @@ from torchrepro_lint.program.core.queries import Query
 from torchrepro_lint.program.orders.order_places import scope_around
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.known_calls import KnownCall
-from torchrepro_lint.program.running.name_flow import name_flow
+from torchrepro_lint.program.running.name_flow import NameFlow, name_flow
 from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
@@ -43,12 +43,18 @@ def pieces_of(program: Program, call: KnownCall) -> Iterator[Piece]:
 
 def is_cut_by(program: Program, piece: Piece, call: KnownCall) -> bool:
     """Whether a slice is cut from what a call gives."""
-    files = program.imports.ordered(program.imports.together(call.facts.path))
-    flow = program.once(("flow of", call.site), lambda: name_flow(program.ev, files, [(call.facts, call.call)]))
-    if not flow.may_reach(piece.facts, piece.scope, piece.node.value):
+    if not _flow_of(program, call).may_reach(piece.facts, piece.scope, piece.node.value):
         return False
     program.ev.begin_question()
     return any(_Permutation(program.ev, call.call).of_any_caller(piece.node.value, piece.facts, piece.scope))
+
+
+def _flow_of(program: Program, call: KnownCall) -> NameFlow:
+    def find() -> NameFlow:
+        files = program.imports.ordered(program.imports.together(call.facts.path))
+        return name_flow(program.ev, files, [(call.facts, call.call)])
+
+    return program.once(("flow of", call.site), find)
 
 
 class _Permutation(Backward[bool]):

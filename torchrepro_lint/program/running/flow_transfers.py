@@ -78,7 +78,7 @@ class Transfer(NamedTuple):
         return range(found, MAX_NESTING + 1 if depth == MAX_NESTING else found + 1)
 
     def _object_depths(self, depth: int) -> range:
-        """The same for an object that holds the value: what is taken out of it, its methods tell."""
+        """How deep an object that holds the value may lie behind the edge; its methods tell what is taken from it."""
         if depth == IN_AN_OBJECT and (self.least > 0 or self.of_values):
             return range(0)
         if depth == IN_AN_OBJECT and self.deeper <= 0:

@@ -70,7 +70,7 @@ class NameFlow:
         expressions = Expressions(number, graph.files[number].names, graph.defined, self._sources)
         into = expressions.flows(node, _around(scope))
         return any(
-            transfer_of(number).depths(depth) for vertex, number in into for depth in self._reached.get(vertex, ())
+            transfer_of(transfer).depths(depth) for vertex, transfer in into for depth in self._reached.get(vertex, ())
         )
 
     def _followed(self, begins: list[Sequence[Flow]]) -> dict[Vertex, set[int]]:
