@@ -14,7 +14,17 @@ from pathlib import Path
 from torchrepro_lint.regular_files import read_regular
 from torchrepro_lint.source.outside import SCRIPTS, files_below
 
-__all__ = ["ALL_COMMANDS", "commands_below", "commands_digest", "digest_of", "files_run", "name_file", "turn_on"]
+__all__ = [
+    "ALL_COMMANDS",
+    "commands_below",
+    "commands_digest",
+    "digest_of",
+    "files_run",
+    "given_in_code",
+    "name_file",
+    "turn_on",
+    "values_of",
+]
 
 #: What the cache of results calls the question for the contents of all these files.
 ALL_COMMANDS = "*.sh"
@@ -74,6 +84,22 @@ def turn_on(texts: Iterable[bytes], flag: str, *, takes_value: bool) -> bool:
         setting.search(text) or any(not takes_value or given not in _OFF for given in told.findall(text))
         for text in texts
     )
+
+
+def values_of(text: bytes, name: str) -> frozenset[bytes]:
+    """The values that a text gives an option: `--every 5`, `--every=5`, `train.every=5`, and `"every": 5` in JSON."""
+    word = re.escape(name.encode()).replace(b"_", b"[_-]")
+    value = rb"""["']?([^\s"',;\\`)}\]]+)"""
+    told = re.compile(rb"(?<![\w-])--?%s(?:[ \t]+|[ \t]*=[ \t]*)(?!-{1,2}[A-Za-z])%s" % (word, value))
+    override = re.compile(rb"(?<=[\s.+])%s=%s" % (word, value))
+    setting = re.compile(rb"[\"']%s[\"']\s*:\s*%s" % (word, value))
+    return frozenset(one for found in (told, override, setting) for one in found.findall(text))
+
+
+def given_in_code(name: str) -> re.Pattern[bytes]:
+    """What finds the values of an option in the lists with which programs start others: `"--every", "5"`."""
+    word = re.escape(name.encode()).replace(b"_", b"[_-]")
+    return re.compile(rb"""["']--?%s(?:["']\s*,\s*(?:str\(|f?["'])|=)([\w.+{][\w.+-]*)""" % word)
 
 
 def _files(root: Path) -> Iterator[Path]:

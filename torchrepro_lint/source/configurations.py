@@ -19,6 +19,7 @@ __all__ = [
     "configurations_digest",
     "names_setting",
     "read_configuration",
+    "settings_of",
     "targets_below",
     "words_below",
     "yaml_files",
@@ -75,6 +76,12 @@ def names_setting(root: Path, name: str) -> bool:
     """Whether a YAML file below `root` has the word `name`."""
     word = re.compile(rb"\b%s\b" % re.escape(name.encode()))
     return any(word.search(_read(path)) for path in yaml_files(root))
+
+
+def settings_of(root: Path, name: str) -> frozenset[bytes]:
+    """The values that the YAML files below `root` give the key `name`, in whatever mapping."""
+    setting = re.compile(rb"""(?<![\w-])["']?%s["']?[ \t]*:[ \t]+["']?([^\s"',}#]+)""" % re.escape(name.encode()))
+    return frozenset(value for path in yaml_files(root) for value in setting.findall(_read(path)))
 
 
 def answer_outside(root: Path, question: str) -> bool | str:

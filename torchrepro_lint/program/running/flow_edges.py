@@ -7,6 +7,7 @@ go where one leads.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from sys import intern
 from typing import Final, NamedTuple, TypeAlias
 
 from torchrepro_lint.facts import tree
@@ -46,8 +47,11 @@ def edges_of(facts: ModuleFacts, number: int, defined: Defined, sources: Iterabl
     own: Edges = {}
     shared: Edges = {}
     mine = statements.variable("")
+    kept: dict[Flow, Flow] = {}
     for vertex, edges in statements.edges.items():
-        (own if vertex.startswith(mine) else shared)[vertex] = tuple(edges)
+        # Most ends stand in many edges of the file, and what is shared stands in those of other files too.
+        ends = (kept.setdefault(flow, (intern(flow[0]), flow[1])) for flow in dict.fromkeys(edges))
+        (own if vertex.startswith(mine) else shared)[intern(vertex)] = tuple(ends)
     return FileEdges(own, shared, names, frozenset(statements.mentioned), statements.renamed)
 
 

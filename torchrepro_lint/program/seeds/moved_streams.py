@@ -16,6 +16,9 @@ Each pass over a loader without a generator draws one number (torch/utils/data/d
 Only options count that say in which turns of a loop something is done, as how often a model is evaluated. One that
 says whether it is done at all, `if args.finetune:`, or how often in a row, `range(args.num_clients)`, is what runs are
 compared by: they differ in more than their batches.
+
+Where no command and no configuration of the project gives such an option another value, nobody has two runs whose order
+differs: what is seen there is for whoever asks for all of it.
 """
 
 from __future__ import annotations
@@ -28,6 +31,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.program.evaluation.command_line import defaults_of, is_parsed
 from torchrepro_lint.program.evaluation.values import Constant, ExternalObject, MemberOf, Site
+from torchrepro_lint.program.intent.given_options import is_given_differently
 from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.programs.entry_path import Step, entry_runs
 from torchrepro_lint.program.programs.epoch_loops import Iteration, passes_over
@@ -58,6 +62,9 @@ __all__ = ["Moved", "moved_by"]
 #: decides it, it decides which samples there are.
 _ON_THE_CPU: Final = frozenset(f"torch.{name}" for name in ("rand", "randn", "randint", "randperm", "normal"))
 
+_AS_BEFORE: Final = "the trainings before it end where they ended when it is run again"
+_ONE_VALUE: Final = "no command or configuration gives that option another value"
+
 
 @dataclass(frozen=True, slots=True)
 class Moved:
@@ -65,11 +72,13 @@ class Moved:
 
     by: str
     trace: tuple[Link, ...]
+    #: Why no two runs of the project differ by it, if so.
+    seldom: str | None = None
 
 
 def moved_by(program: Program, loader: Loader) -> Moved | None:
     """What an option decides of the numbers that are drawn from torch's generator before or between the passes over a
-    loader; None where nothing of the kind is seen.
+    loader, preferably one by which runs of the project differ; None where nothing of the kind is seen.
     """
     key = ("moved by", loader.site)
     return program.once(key, lambda: _moved_by(program, loader))
@@ -83,12 +92,19 @@ def _moved_by(program: Program, loader: Loader) -> Moved | None:
         for way in _ways_to(program, at)
         if _are_of_one_run(program, made, way)
     ]
-    return (
-        _by_the_number_of_workers(program, loader)
-        or _by_a_run_before(program, loader, passes)
-        or _by_another_pass(program, loader, passes)
-        or _by_a_draw(program, loader, passes)
-    )
+    first: Moved | None = None
+    for found in _each(program, loader, passes):
+        if found.seldom is None:
+            return found
+        first = first or found
+    return first
+
+
+def _each(program: Program, loader: Loader, passes: Sequence[Way]) -> Iterator[Moved]:
+    yield from _by_the_number_of_workers(program, loader)
+    yield from _by_another_pass(program, loader, passes)
+    yield from _by_a_draw(program, loader, passes)
+    yield from _by_a_run_before(program, loader, passes)
 
 
 def _ways_to(program: Program, at: Iteration) -> tuple[Way, ...]:
@@ -108,7 +124,7 @@ def _are_of_one_run(program: Program, made: Iterable[Way], way: Way) -> bool:
 # --- draws ----------------------------------------------------------------------------------------------------------
 
 
-def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
+def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Iterator[Moved]:
     """Numbers that the program draws where an option decides it. The walk ends once each loop
     over the loader has taken a step: what is drawn after that, in a later part of its turns, is not looked for.
     """
@@ -128,10 +144,7 @@ def _by_a_draw(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved
             still = [one for one in leading if not any(_comes_before(way, one) for way in later)]
             words = f"draws: {step.event.name}"
             drawn = _Drawn(_way_of(step.event), step.event.site, words)
-            found = _moved_on(program, loader, drawn, still)
-            if found is not None:
-                return found
-    return None
+            yield from _moved_on(program, loader, drawn, still)
 
 
 def _steps_in(passes: Sequence[Way]) -> frozenset[Site]:
@@ -175,7 +188,7 @@ def _way_of(event: Event) -> Way:
 # --- passes ---------------------------------------------------------------------------------------------------------
 
 
-def _by_another_pass(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
+def _by_another_pass(program: Program, loader: Loader, passes: Sequence[Way]) -> Iterator[Moved]:
     """A pass over another loader of the same run that an option decides."""
     made = ways_to(program, loader.facts, loader.scope, loader.call.site)
     for other in program.loader_sites:
@@ -191,13 +204,10 @@ def _by_another_pass(program: Program, loader: Loader, passes: Sequence[Way]) ->
             site = Site(at.facts.path, at.node.site)
             for way in _ways_to(program, at):
                 drawn = _Drawn(way, site, "each pass over a loader draws a seed")
-                found = _moved_on(program, loader, drawn, passes)
-                if found is not None:
-                    return found
-    return None
+                yield from _moved_on(program, loader, drawn, passes)
 
 
-def _by_the_number_of_workers(program: Program, loader: Loader) -> Moved | None:
+def _by_the_number_of_workers(program: Program, loader: Loader) -> Iterator[Moved]:
     """The items of a loader whose number of workers an option gives: without workers they are drawn from the stream of
     the order.
     """
@@ -205,11 +215,10 @@ def _by_the_number_of_workers(program: Program, loader: Loader) -> Moved | None:
     options = [one for one in given if isinstance(one, MemberOf) and isinstance(one.receiver, ExternalObject)]
     said = next((one.attr for one in options if _is_zero_by_default(program, one)), None)
     draws = program.worker_run(loader).draws_from("torch") if said is not None else []
-    if not draws:
-        return None
-    event = draws[0].event
-    drawn = Link(event.site, f"where `{said}` is 0, the items are drawn from it as well: {event.name}")
-    return Moved(f"`{said}`", (*event.chain, drawn))
+    if draws:
+        event = draws[0].event
+        drawn = Link(event.site, f"where `{said}` is 0, the items are drawn from it as well: {event.name}")
+        yield Moved(f"`{said}`", (*event.chain, drawn))
 
 
 def _is_zero_by_default(program: Program, option: MemberOf) -> bool:
@@ -224,8 +233,10 @@ def _is_zero_by_default(program: Program, option: MemberOf) -> bool:
 # --- several runs under one seed ------------------------------------------------------------------------------------
 
 
-def _by_a_run_before(program: Program, loader: Loader, passes: Sequence[Way]) -> Moved | None:
-    """A loop over several trainings under one seed, of which one may end early: those after it have another order."""
+def _by_a_run_before(program: Program, loader: Loader, passes: Sequence[Way]) -> Iterator[Moved]:
+    """A loop over several trainings under one seed, of which one may end early: those after it have another order.
+    Where all of them are run again, each ends where it ended.
+    """
     seeds = [
         way
         for one in seedings_around(program, loader.facts, loader.scope)
@@ -243,9 +254,8 @@ def _by_a_run_before(program: Program, loader: Loader, passes: Sequence[Way]) ->
                     if not is_seeded and turns_of(program, way, index, loop) is Turns.RUNS:
                         said = "each turn is a training of its own, with no seed"
                         outer = Link(Site(waypoint.facts.path, loop.site), said)
-                        return Moved("when the trainings before it end", (outer,))
+                        yield Moved("when the trainings before it end", (outer,), _AS_BEFORE)
                 inner = loop
-    return None
 
 
 def _loops_around(program: Program, waypoint: Waypoint) -> Iterator[tree.For | tree.While]:
@@ -278,8 +288,8 @@ class _Drawn:
     words: str
 
 
-def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[Way]) -> Moved | None:
-    """What an option decides on a way to a draw, in the runs that come to one of the passes after it."""
+def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[Way]) -> Iterator[Moved]:
+    """What options decide on a way to a draw, in the runs that come to one of the passes after it."""
     way = drawn.way
     for other in passes:
         met = _met(way, other)
@@ -292,8 +302,8 @@ def _moved_on(program: Program, loader: Loader, drawn: _Drawn, passes: Sequence[
                     Link(Site(waypoint.facts.path, at), f"`{said}` decides in which turns this runs"),
                     Link(drawn.site, drawn.words),
                 )
-                return Moved(f"`{said}`", steps)
-    return None
+                seldom = None if is_given_differently(program, said) else _ONE_VALUE
+                yield Moved(f"`{said}`", steps, seldom)
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,9 +133,12 @@ Not reported
       says that the program does not seed torch.
     - What is seen to move an order, between the seed and a pass over the loader or in the turn before of the same loop:
       a draw on the CPU, or a pass over another loader, where an option (of the command line, a configuration or the
-      environment) says in which turns of a loop that is done, as in `epoch % args.eval_every == 0`; items that draw,
-      where an option that is 0 unless given counts the workers; and a loop over trainings under one seed, of which a
-      `break` may end one early.
+      environment) says in which turns of a loop that is done, as in `epoch % args.eval_every == 0`; and items that
+      draw, where an option that is 0 unless given counts the workers. An option counts if the project gives it two
+      values: in its scripts and READMEs, one of which may run the program without it, in its YAML files, or in the
+      lists with which its programs start others. Otherwise all runs of the project have one order, and the loader is
+      reported in the `strict` profile only. So is a loop over trainings under one seed, of which a `break` may end one
+      early: whoever runs it again has the same trainings before.
     - What does not count there: an option that says whether something is done at all, `if args.finetune:`, or how often
       in a row, `range(args.clients)`: runs with another one differ in more than their batches. Nor do the number of
       epochs, the epoch with which a resumed run begins, dropout, which is on the device of the network, a loop that
@@ -258,7 +261,9 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 seldom = _seldom_since_declined(program, loader)
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, moved, surely=surely, is_seeded=is_seeded)
-            trace += moved.trace if moved is not None else ()
+            if moved is not None:
+                trace += moved.trace
+                seldom = seldom or moved.seldom or False
             return self.finding(
                 program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom,
                 repeats=repeats,

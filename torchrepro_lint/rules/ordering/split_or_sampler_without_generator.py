@@ -179,6 +179,7 @@ class SplitOrSamplerWithoutGenerator(Rule):
                 seldom
                 or (is_unfixed and is_of_its_package(program, call.facts.path) and _OF_OTHERS)
                 or (not leaks and moved is None and may_be_seeded and "torch is seeded, so it repeats")
+                or (moved is not None and moved.seldom)
                 or (one.kind == "permutation" and is_drawn_again(program, call) and "it is drawn again and again")
                 or (not leaks and is_said_of_the_program(program, call.frame, call.call, "torch") and _SAID)
             )
