@@ -57,6 +57,8 @@ Not reported
     - Programs that never mention a GPU, or a device that is not proven to be the CPU.
     - Projects in which a shell script, container file, Makefile, .env file or CI file sets the variable, or a Python
       file writes such a script (`export CUBLAS_WORKSPACE_CONFIG=`).
+    - A switch that is turned on again where it was found to be on (`if torch.are_deterministic_algorithms_enabled():`):
+      what turned it on first had to set the variable.
     - A function that asks for the variable and decides by it (`if os.getenv("CUBLAS_WORKSPACE_CONFIG")`).
     - Frameworks that set it themselves (Lightning's Trainer, transformers' `enable_full_determinism`), or that take the
       switch back: the Trainer of Lightning 1.5 to 1.9 does so where it is not given `deterministic=`.
@@ -85,6 +87,7 @@ from torchrepro_lint.program.ops.op_runs import speaks_of_a_device
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.fallbacks import handled_by, tried_in
+from torchrepro_lint.program.running.if_tests import says, tests_around
 from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.program.switches.cublas_use import first_product_before
@@ -94,6 +97,8 @@ from torchrepro_lint.rules.base import Rule
 
 #: The name that torch has lost.
 _LOST = "set_deterministic"
+#: Functions of torch that tell whether the switch is on.
+_TELL = ("are_deterministic_algorithms_enabled", "get_deterministic_debug_mode")
 
 _IS_SET = re.compile(re.escape(CUBLAS_WORKSPACE.encode()))
 
@@ -122,7 +127,7 @@ class CublasWorkspaceUnset(Rule):
             if not one.name.startswith("torch.") or not speaks_of_a_device(program, one.site.path):
                 continue
             here = [setting for setting in settings if _shares_a_program(program, setting, one)]
-            if not here and not _is_asked_for(one) and not _set_by_a_framework(program, one):
+            if not here and not _is_asked_for(one) and not _is_put_back(one) and not _set_by_a_framework(program, one):
                 yield self._unset(program, one, wanted)
             finding = self._of_setting(program, here[0], one) if len(here) == 1 else None
             if finding is not None:
@@ -197,6 +202,18 @@ def _is_asked_for(one: Evidence) -> bool:
     """Whether the function around a switch decides by the variable: `if os.getenv("CUBLAS_WORKSPACE_CONFIG")`."""
     tests = [branch.test for branch in one.frame.scope.branches.values() if isinstance(branch, tree.If)]
     return any(isinstance(part, tree.Const) and part.value == CUBLAS_WORKSPACE for part in walk(tests))
+
+
+def _is_put_back(one: Evidence) -> bool:
+    """Whether a switch is turned on where it was found to be on, also under a name that holds the answer."""
+    scope = one.frame.scope
+    names = {name for name, bindings in scope.bindings.items() if any(_tells_the_switch(each.node) for each in bindings)}
+    word = re.compile("|".join([*(rf"\A{name}\Z" for name in map(re.escape, names)), *map(re.escape, _TELL)]))
+    return any(says(test, holds, word) for test, holds in tests_around(scope, one.path))
+
+
+def _tells_the_switch(node: object) -> bool:
+    return isinstance(node, tree.Call) and called_name(node.func) in _TELL
 
 
 def _parted_by(first: Evidence, second: Evidence) -> int | None:

@@ -53,6 +53,9 @@ Not reported
       ..., `cudnn.deterministic = old`), or it is put back where a region ends: in `__exit__`, in `tearDown`, in
       `finally`, or below the `yield` of a context manager.
     - Values that are not proven.
+    - A switch that is turned off where `torch.use_deterministic_algorithms(True)` is what asks for determinism, and
+      nothing turns that off: torch then takes cuDNN's deterministic convolutions whatever this switch says, and asks it
+      for nothing else (its CTC loss is deterministic in any case, its recurrent networks do not read it).
     - A switch that is turned off beside `torch.use_deterministic_algorithms(False)`: reported in the `strict` profile
       only.
     - Tests, and the `__main__` block of a module that others import: reported in the `strict` profile only.
@@ -65,16 +68,30 @@ References
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
+from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.intent.intent import Evidence
-from torchrepro_lint.program.intent.intent_at import intent_at, is_opposed, is_taken_back, not_heeded, ways_of
+from torchrepro_lint.program.intent.intent_at import (
+    intent_at,
+    is_opposed,
+    is_taken_back,
+    not_heeded,
+    programs_of_ways,
+    ways_of,
+)
 from torchrepro_lint.program.program import Program
 from torchrepro_lint.program.programs.turns import may_train
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.ways import Way, runs_with
 from torchrepro_lint.rules.backends.switches import intent_link, switch_site
 from torchrepro_lint.rules.base import Rule
+
+#: The effects of the flag for all operations.
+_FLAGS: Final = frozenset({"algorithms", "algorithms-warn"})
 
 
 class CudnnDeterministicOff(Rule):
@@ -94,6 +111,7 @@ class CudnnDeterministicOff(Rule):
                 for other in not_heeded(program, one, intent_at(program, one.site.path, places), "cudnn")
                 if other.level == "deterministic" and other.node is not one.node
             ]
+            elsewhere = _of_cudnn_alone(program, elsewhere, places)
             if not elsewhere or is_opposed(program, places, one) or is_taken_back(program, one, "cudnn", may_train):
                 continue
             site = switch_site(one)
@@ -103,6 +121,35 @@ class CudnnDeterministicOff(Rule):
             seldom = _is_off_altogether(program, one)
             message += ": set it to True"
             yield self.finding(program, site, message, trace, fix=fix, declined=declined, seldom_matters=seldom)
+
+
+def _of_cudnn_alone(program: Program, wishes: list[Evidence], places: tuple[Way, ...]) -> list[Evidence]:
+    """The wishes that cuDNN's switch alone fulfils: not the flag for all operations, unless a program that runs the
+    place turns it off, nor what it comes with. Its convolutions are deterministic where either is on
+    (aten/src/ATen/native/Convolution.cpp@1.8 to 2.13: `deterministicCuDNN() || deterministicAlgorithms()`).
+    """
+    roots = programs_of_ways(program, places)
+    if any(not roots.isdisjoint(other.roots) for other in program.evidence_of("algorithms-off")):
+        return wishes
+    flags = [one for one in wishes if one.effect in _FLAGS]
+    return [
+        one for one in wishes if one not in flags and not any(_comes_with(program, one, other) for other in flags)
+    ]
+
+
+def _comes_with(program: Program, one: Evidence, flag: Evidence) -> bool:
+    """Whether a program sets the flag for all operations wherever it shows the wish, as far as its torch has it."""
+    if runs_with(ways_of(program, one), ways_of(program, flag)):
+        return True
+    if one.frame.scope is not flag.frame.scope:
+        return False
+    branches = flag.frame.scope.branches
+    return all(arm in one.path or arm[1] == "try" or _asks_for_a_name(branches.get(arm[0])) for arm in flag.path)
+
+
+def _asks_for_a_name(branch: tree.Stmt | None) -> bool:
+    """Whether an `if` only asks whether torch has a function: `if hasattr(torch, "use_deterministic_algorithms"):`."""
+    return isinstance(branch, tree.If) and "hasattr" in words_in([branch.test])
 
 
 def _is_off_altogether(program: Program, one: Evidence) -> bool:
