@@ -201,6 +201,17 @@ def test_a_seed_in_a_later_cell_comes_too_late(write, capsys) -> None:
     assert main([str(root), "--select", "TRL504"]) == 0
 
 
+@pytest.mark.parametrize(("magic", "found"), [("%pylab inline", 0), ("%matplotlib inline", 1)])
+def test_pylab_gives_a_notebook_numpy_by_its_name(write, magic: str, found: int) -> None:
+    cells = [
+        f"{magic}\nimport random\nimport torch\nimport numpy as np",
+        "torch.manual_seed(0)\nrandom.seed(0)\nnumpy.random.seed(0)\nmodel = torch.nn.Linear(2, 1)",
+        TRAINING.replace("torch.randn(4, 2)", "torch.as_tensor(np.random.randn(4, 2), dtype=torch.float32)"),
+    ]
+    root = write({"torchrepro-lint.toml": "", "train.ipynb": notebook(*cells)})
+    assert main([str(root), "--select", "TRL502"]) == found
+
+
 def test_what_no_cell_uses_after_the_seed_does_not_come_too_early(write, capsys) -> None:
     """A tutorial: the model of one part is drawn, shown and trained before the next part seeds and makes its own."""
     first = ["import torch\nfrom torch import nn\n", "model = nn.Linear(4, 2)\nprint(model(torch.ones(1, 4)))\n"]

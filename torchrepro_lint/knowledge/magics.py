@@ -14,13 +14,14 @@ __all__ = ["Magics", "magics"]
 class Magics:
     """Names without their percent signs. `cell`: the rest of the cell is the notebook's own code; `line`: the statement
     after the name and its options is; `value`: the magic has the value of the expression after it; `automatic`: the
-    percent sign may be left out.
+    percent sign may be left out; `numpy`: the magic imports NumPy by its name.
     """
 
     cell: frozenset[str]
     line: frozenset[str]
     value: frozenset[str]
     automatic: frozenset[str]
+    numpy: frozenset[str]
 
 
 @cache

@@ -23,6 +23,8 @@ _CELL_MAGIC = re.compile(r"\s*^%%(?P<name>\w*)[^\r\n]*", re.MULTILINE)
 # Two words in a row are no Python, but for its own operators; `pip = 1` and `ls -la` are.
 _AUTOMATIC = re.compile(r"[ \t]*(?P<name>[a-z_]+)[ \t]+(?!(?:and|as|else|for|if|in|is|not|or)\b)[\w./~*\"'$]")
 _LINE_MAGIC = re.compile(r"%(?P<name>\w+)[ \t]+")
+_NAME = re.compile(r"%?(?P<name>\w+)")
+_NUMPY = "import numpy"
 # Options take a number or a name after a blank: `-n 10`, `-s cumulative`, `-f function`.
 _OPTIONS = re.compile(r"(?:-[nrp][ \t]*\d+[ \t]+|-[slTDfm][ \t]*\S+[ \t]+|-[a-zA-Z]+[ \t]+)*")
 # A line, and those that a backslash at its end adds to it.
@@ -129,6 +131,10 @@ def _statement(text: str) -> str:
         python = "0;".ljust(code.end()) + text[code.end() :]
         if text[code.end() :].strip() and parses(python):
             return python
+    name = _NAME.match(text)
+    is_one_line = "\n" not in text and "\r" not in text
+    if name is not None and name["name"] in magics().numpy and is_one_line and len(text) >= len(_NUMPY):
+        return _NUMPY + commented(text[len(_NUMPY) :])
     return _silent("0", text)
 
 
