@@ -1,4 +1,5 @@
-"""Which statements surely raise, as they evaluate a name that has no value: the marked lines, and no others.
+"""Which statements surely raise, as they evaluate a name that has no value, or one whose value has no length: the marked
+lines, and no others.
 
 Each function is run as well, with what it tests true and false and with and without items: a marked line that Python
 comes to raises, each time.
@@ -7,6 +8,7 @@ comes to raises, each time.
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from itertools import product
 from pathlib import Path
@@ -49,6 +51,15 @@ SURE = {
     "in a handler": "try:\n    int(flag)\n    raise ValueError\nexcept ValueError:\n    print(x)  #!\nx = 1",
     "in a loop, bound behind it": "for i in items:\n    print(x)  #!\nx = 1",
     "only annotated in another arm": "if flag:\n    x = 1\nelse:\n    x: int\n    print(x)  #!",
+    "the length of a path's listing": "x = Path(__file__).parent.glob('*')\nprint(len(x))  #!",
+    "the length of a path's listing, by steps": (
+        "y = pathlib.Path(__file__)\ny = y.parent / 'images'\nx = y.iterdir()\nfor i in range(len(x)):  #!\n    print(i)"
+    ),
+    "an item of a generator": "x = (i for i in items)\nif flag:\n    print(x[0])  #!",
+    "a part of a generator": "x = listed(items)\nfor i in x[:2]:  #!\n    print(i)",
+    "the length of either iterator": "if flag:\n    x = os.walk('.')\nelse:\n    x = enumerate(items)\nwhile 1 < len(x):  #!\n    flag = 2",
+    "the length of a map": "def g(y: int):\n    pass\nx = map(str, items)\nprint(x[0])  #!",
+    "the length of an iterator as an argument": "x = os.scandir('.')\nprint(flag, [len(x)])  #!",
     "a walrus elsewhere": "print(x)  #!\nx = 1\nif (y := 2):\n    pass",
 }
 UNSURE = {
@@ -97,13 +108,51 @@ UNSURE = {
     "in a context under a name": (
         "import contextlib\nquiet = contextlib.suppress(NameError)\nwith quiet:\n    print(x)\nx = 1\nprint(x)"
     ),
+    "a list by now": "x = Path(__file__).parent.glob('*')\nx = list(x)\nprint(len(x))",
+    "a list in the other arm": "x = [1]\nif flag > 7:\n    x = (i for i in items)\nprint(len(x))",
+    "the length in another arm": "x = (i for i in items)\nif flag > 7 and len(x):\n    print(x)",
+    "a map that may be Python 2's": "x = map(str, items)\nif flag > 7:\n    print(x[0])",
+    "an iterator with a length": "x = iter(Sized())\nprint(len(x))",
+    "a path of another library": "x = Other(__file__).glob('*')\nprint(len(x))",
+    "a listing of a module": "x = glob.glob('*')\nprint(len(x))",
+    "a function that is no generator": "x = sized(items)\nprint(len(x))",
+    "an iterator, whose TypeError is caught": "x = (i for i in items)\ntry:\n    print(len(x))\nexcept TypeError:\n    pass",
+    "a length of its own": "def len(x):\n    return 0\nx = (i for i in items)\nprint(len(x))",
+    "set by an inner function": "x = (i for i in items)\ndef g():\n    nonlocal x\n    x = [1]\ng()\nprint(len(x))",
     "a global of the module alone": "print(known)",
 }
+
+_HEAD = """\
+import glob
+import os
+import pathlib
+from pathlib import Path
+
+known = 1
+
+class Sized:
+    def __iter__(self):
+        return self
+    def __next__(self):
+        raise StopIteration
+    def __len__(self):
+        return 0
+
+class Other(str):
+    def glob(self, pattern):
+        return [self]
+
+def listed(items):
+    yield from items
+
+def sized(items):
+    return list(items)
+"""
 
 
 def _function(body: str) -> str:
     indented = "".join(f"    {line}\n" for line in body.splitlines())
-    return f"known = 1\n\ndef f(flag, items):\n{indented}"
+    return f"{_HEAD}\ndef f(flag, items):\n{indented}"
 
 
 def _marked(text: str) -> set[int]:
@@ -123,7 +172,9 @@ def _raised_at(text: str, flag: object, items: object) -> int | None:
     exec(compile(text, "module.py", "exec"), names)
     try:
         names["f"](flag, items)  # type: ignore[operator]
-    except NameError:
+    except (NameError, TypeError) as error:
+        if isinstance(error, TypeError) and not re.search("has no len|not subscriptable", str(error)):
+            return None
         trace = sys.exc_info()[2]
         rows = []
         while trace is not None:
@@ -131,7 +182,7 @@ def _raised_at(text: str, flag: object, items: object) -> int | None:
                 rows.append(trace.tb_lineno)
             trace = trace.tb_next
         return rows[-1] if rows else None
-    except (TypeError, AttributeError, ValueError):
+    except (AttributeError, ValueError, OSError):
         return None
     return None
 

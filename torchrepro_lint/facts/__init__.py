@@ -11,7 +11,8 @@ What a file says:
 tree.py               the nodes
 expressions.py        what one expression says by itself
 exits.py              whether what is after a block ever runs
-raising.py            which statements surely raise; unbound.py: as they read a name without a value
+raising.py            which statements surely raise; unbound.py: as they read a name without a value;
+                      iterators.py: as they take the length of what has none
 scope_builder.py      from statements to scopes
 scopes.py             which bindings of a name reach a use of it
 growing.py            tables that mostly stay empty, of which there are millions

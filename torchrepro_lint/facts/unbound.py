@@ -1,4 +1,4 @@
-"""Statements that surely raise, as they evaluate a name that has no value there.
+"""Statements that surely raise, as they evaluate a name that has no value there, or one whose value has no length.
 
 A name that a function binds is local to it: read where none of its bindings can have run, it raises an
 UnboundLocalError, whatever the module calls by that name (Python's reference, 4.2.2); a name that no scope around binds
@@ -17,6 +17,7 @@ from typing import Final
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.exits import exits_of, swallows
 from torchrepro_lint.facts.expressions import last_site, sub_expressions
+from torchrepro_lint.facts.iterators import taken_by_number
 from torchrepro_lint.facts.scopes import Exit, Path, Scope
 
 __all__ = ["BUILTIN_NAMES", "cannot_have_run", "header", "names_in", "note_until", "unbound_uses"]
@@ -37,13 +38,16 @@ _LETS_THROUGH: Final = frozenset(
 _LEAVES: Final[frozenset[Exit]] = frozenset({"leaves"})
 
 
-def unbound_uses(body: tree.Block, local: Set[str], unknown: Set[str] = frozenset()) -> Mapping[int, int]:
+def unbound_uses(
+    body: tree.Block, local: Set[str], unknown: Set[str] = frozenset(), iterators: Set[str] = frozenset()
+) -> Mapping[int, int]:
     """The statements of a function's body that surely raise so: by the id of each, the site of the name.
 
     `local` are the names that the body binds and no parameter has, `unknown` those that nothing at all binds. A name
-    that is bound within an expression (`:=`) is in neither.
+    that is bound within an expression (`:=`) is in neither. To take the length or an item of one of the `iterators`
+    raises a TypeError.
     """
-    walk = _Walk(local, unknown)
+    walk = _Walk(local, unknown, iterators)
     walk.block(body, set())
     return walk.found
 
@@ -221,9 +225,10 @@ def _bound_in(block: tree.Block) -> Iterator[str]:
 class _Walk:
     """One walk over a function's body, with the names that may be bound at each statement."""
 
-    def __init__(self, local: Set[str], unknown: Set[str]) -> None:
+    def __init__(self, local: Set[str], unknown: Set[str], iterators: Set[str]) -> None:
         self.local = local
         self.unknown = unknown
+        self.iterators = iterators
         self.found: dict[int, int] = {}
         self.caught = 0  # how many `try` with handlers are around
 
@@ -301,8 +306,9 @@ class _Walk:
         if isinstance(statement, tree.Assert):
             return None  # `python -O` leaves it out
         for part in header(statement):
+            taken = set(taken_by_number(part, self.iterators)) if self.iterators else ()
             for read in _read(part):
-                if self._lacks(read.id, bound):
+                if self._lacks(read.id, bound) or read.site in taken:
                     return read.site
         return None
 

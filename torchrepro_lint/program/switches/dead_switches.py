@@ -11,7 +11,7 @@ from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.module import ModuleFacts
-from torchrepro_lint.facts.scopes import Scope, Store
+from torchrepro_lint.facts.scopes import NEVER, Scope, Store
 from torchrepro_lint.knowledge.dead_switches import backend_attributes, dropped_generators, meant_attribute
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
@@ -87,7 +87,13 @@ def dead_switches(program: Program) -> Iterator[DeadSwitch]:
                 *_gone(program, facts, scope),
                 *dropped_in(program, facts, scope),
             ]
-            yield from sorted(found, key=lambda one: one.statement.site)
+            comes_to_run = (one for one in found if not _is_behind_the_end(scope, one.statement.site))
+            yield from sorted(comes_to_run, key=lambda one: one.statement.site)
+
+
+def _is_behind_the_end(scope: Scope, site: int) -> bool:
+    """Whether a statement stands below one that leaves its function, or surely raises: it never runs."""
+    return any(arm == NEVER for _, arm in scope.path_at(site))
 
 
 # --- assignments --------------------------------------------------------------------------------------------------

@@ -77,6 +77,7 @@ from collections.abc import Iterator, Sequence
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
+from torchrepro_lint.facts.scopes import Binding
 from torchrepro_lint.fixes.environment_fix import correct_value_fix, set_variable_fix
 from torchrepro_lint.fixes.unsafe_reasons import OPTION_DECIDES
 from torchrepro_lint.knowledge.environment import CUBLAS_WORKSPACE, EnvironmentVariable, environment_variables
@@ -207,13 +208,13 @@ def _is_asked_for(one: Evidence) -> bool:
 def _is_put_back(one: Evidence) -> bool:
     """Whether a switch is turned on where it was found to be on, also under a name that holds the answer."""
     scope = one.frame.scope
-    names = {name for name, bindings in scope.bindings.items() if any(_tells_the_switch(each.node) for each in bindings)}
-    word = re.compile("|".join([*(rf"\A{name}\Z" for name in map(re.escape, names)), *map(re.escape, _TELL)]))
+    names = [name for name, bindings in scope.bindings.items() if any(map(_tells_the_switch, bindings))]
+    word = re.compile("|".join([*(rf"\A{re.escape(name)}\Z" for name in names), *_TELL]))
     return any(says(test, holds, word) for test, holds in tests_around(scope, one.path))
 
 
-def _tells_the_switch(node: object) -> bool:
-    return isinstance(node, tree.Call) and called_name(node.func) in _TELL
+def _tells_the_switch(binding: Binding) -> bool:
+    return isinstance(binding.node, tree.Call) and called_name(binding.node.func) in _TELL
 
 
 def _parted_by(first: Evidence, second: Evidence) -> int | None:

@@ -132,9 +132,7 @@ def _of_cudnn_alone(program: Program, wishes: list[Evidence], places: tuple[Way,
     if any(not roots.isdisjoint(other.roots) for other in program.evidence_of("algorithms-off")):
         return wishes
     flags = [one for one in wishes if one.effect in _FLAGS]
-    return [
-        one for one in wishes if one not in flags and not any(_comes_with(program, one, other) for other in flags)
-    ]
+    return [one for one in wishes if one not in flags and not any(_comes_with(program, one, other) for other in flags)]
 
 
 def _comes_with(program: Program, one: Evidence, flag: Evidence) -> bool:
