@@ -74,7 +74,11 @@ def test_severity_and_message(write, requirements: str, seed: str, severity: Sev
         ("", "torch.manual_seed(0)", [], False),
         ("", "np.random.seed(0)\ntorch.manual_seed(0)", [], False),
         ("torch<1.9", "", [_ERROR], False),
-        ("torch>=1.7", "", [_WARNING], False),
+        ("torch>=1.7", "", [], True),  # a lower bound alone installs the newest torch
+        ("torch>=1.7", "random.seed(0)", [_WARNING], False),
+        ("torch>=1.7", "np.random.seed(0)", [_ERROR], False),
+        ("torch>=1.7,<2", "", [_WARNING], False),
+        ("torch>=1.7", "torch.manual_seed(0)", [], False),
         ("torchvision>=0.8", "", [], True),  # a lower bound that was inferred
         ("torchvision>=0.8", "np.random.seed(0)", [_ERROR], False),
         ("torchvision==0.8.2", "", [_ERROR], False),

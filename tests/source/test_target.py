@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from torchrepro_lint.knowledge.torch_releases import torch_releases
@@ -192,7 +194,7 @@ def test_metadata(write, files, expected) -> None:
 def test_settings_win_and_the_origin_is_told(write) -> None:
     root = write({"requirements.txt": "torch==1.8.0"})
     assert find_target(root, Settings()).origin == "requirements.txt"
-    assert find_target(root, Settings(target_torch=">=2")) == TargetTorch((">=2",), "target-torch")
+    assert find_target(root, Settings(target_torch=">=2")) == TargetTorch((">=2",), "target-torch", tried=(">=2",))
 
 
 @pytest.mark.parametrize(
@@ -230,6 +232,33 @@ def test_what_a_specifier_stands_for(alternatives: tuple[str, ...], below_1_9: b
 )
 def test_what_a_project_has_to_run_with(target: TargetTorch, supports_1_5: bool) -> None:
     assert target.supports_below("1.6") is supports_1_5
+
+
+@pytest.mark.parametrize(
+    ("files", "is_run_below"),
+    [
+        ({"requirements.txt": "torch>=1.4.0"}, False),
+        ({"environment.yml": "dependencies:\n- pytorch>=1.4.0\n"}, False),
+        ({"setup.py": "setup(install_requires=['torch>1.4'])"}, False),
+        ({"requirements.txt": "torch>=1.4,<2"}, True),
+        ({"requirements.txt": "torch~=1.4"}, True),
+        ({"requirements.txt": "torch==1.4.0"}, True),
+        ({"requirements.txt": "torch>=1.9"}, False),
+        ({"requirements.txt": "torch>=1.4.0", "README.md": "pip3 install torch==1.7.1+cu110 torchvision"}, True),
+        ({"requirements.txt": "torch>=1.4.0", "README.md": "- PyTorch 1.7.1\n"}, True),
+        ({"requirements.txt": "torch>=1.4.0", "README.md": "- PyTorch 1.12.1\n"}, False),
+        ({"requirements.txt": "torch>=1.4.0", "Dockerfile": "FROM pytorch/pytorch:1.6.0-cuda10.1\n"}, True),
+        ({"requirements.txt": "torch>=1.4.0", "Dockerfile": "FROM pytorch/pytorch:2.1.0-cuda12.1\n"}, False),
+        ({"README.md": "Pytorch 1.0.1\n"}, True),
+        ({}, False),
+    ],
+)
+def test_a_lower_bound_alone_does_not_say_that_an_older_release_is_used(write, files, is_run_below: bool) -> None:
+    assert find_target(write(files), Settings()).is_run_below("1.9") is is_run_below
+
+
+def test_the_settings_say_which_release_is_used() -> None:
+    assert find_target(Path(), Settings(target_torch=">=1.7")).is_run_below("1.9")
 
 
 def test_the_releases_are_in_order() -> None:

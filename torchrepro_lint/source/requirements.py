@@ -20,7 +20,7 @@ from torchrepro_lint.regular_files import note
 from torchrepro_lint.settings import normalised_specifier
 from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 
-__all__ = ["ENVIRONMENTS", "READMES", "declared_torch", "requirement_files"]
+__all__ = ["ENVIRONMENTS", "READMES", "declared_torch", "requirement_files", "tried_torch"]
 
 Declared = tuple[tuple[str, ...], str]
 
@@ -49,6 +49,14 @@ def declared_torch(root: Path) -> Declared | None:
         if found:
             return found, _name(path, root)
     return None
+
+
+def tried_torch(root: Path) -> tuple[str, ...]:
+    """What the metadata at `root` says of the versions with which the project was run: the pins of all files, and what
+    a README names.
+    """
+    found = ((read, one) for path, read in _sources(root, _main(root)) for one in _specifiers(read(path)))
+    return tuple(dict.fromkeys(one for read, one in found if read is _instructions or "==" in one))
 
 
 def requirement_files(root: Path) -> list[Path]:

@@ -17,12 +17,14 @@ __all__ = ["TargetTorch", "described", "find_target"]
 class TargetTorch:
     """The versions of torch that count. `alternatives` are version specifiers of which one or another holds; empty
     means that nothing is known, and every release counts. `origin` is the file that says so, relative to the project,
-    or `target-torch` for the settings, or what it was `inferred` from; None where nothing is known.
+    or `target-torch` for the settings, or what it was `inferred` from; None where nothing is known. `tried` are the
+    specifiers that name versions with which the project was run: pins, and what a README or the settings say.
     """
 
     alternatives: tuple[str, ...] = ()
     origin: str | None = None
     inferred: bool = False
+    tried: tuple[str, ...] = ()
 
     @property
     def known(self) -> bool:
@@ -56,6 +58,20 @@ class TargetTorch:
         bound that was inferred is no promise.
         """
         return self.known and self.admits_below(version) and not (self.inferred and self.admits_from(version))
+
+    def is_run_below(self, version: str) -> bool:
+        """Whether the project is run with a release below `version`, as far as its files say: they admit no later one,
+        have an upper bound, or name an older one in a pin or a README. A lower bound alone (`torch>=1.4`) installs the
+        newest release, and says as little as one that was inferred.
+        """
+        from packaging.version import Version
+
+        if not self.supports_below(version):
+            return False
+        if not self.admits_from(version) or self.newest() != torch_releases()[-1]:
+            return True
+        bound = Version(version)
+        return any(Version(one) < bound for specifier in self.tried for one in _admitted((specifier,))[:1])
 
     def admits_from(self, version: str) -> bool:
         """Whether `version` or a later release counts."""
@@ -93,12 +109,12 @@ def find_target(root: Path, settings: Settings, files: Callable[[], Iterable[Pat
     from the rest of its metadata and from its code, the `files`.
     """
     if settings.target_torch is not None:
-        return TargetTorch((settings.target_torch,), "target-torch")
-    from torchrepro_lint.source.requirements import declared_torch
+        return TargetTorch((settings.target_torch,), "target-torch", tried=(settings.target_torch,))
+    from torchrepro_lint.source.requirements import declared_torch, tried_torch
 
     declared = declared_torch(root)
     if declared:
-        return TargetTorch(*declared)
+        return TargetTorch(*declared, tried=tried_torch(root))
     from torchrepro_lint.source.inferred_target import inferred_torch
 
     inferred = inferred_torch(root, files())

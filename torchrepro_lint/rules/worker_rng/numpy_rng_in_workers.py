@@ -59,7 +59,8 @@ Since
     All versions of torch. If the torch that the project uses may be older than 1.9, the finding is an error. If it is
     not, the finding is a warning, and only the `strict` profile has it if the program seeds torch, if the loader has a
     generator, or if the program seeds nothing at all. If nothing says which torch the project uses (`--show-settings`
-    tells), the finding is a warning too, and the setting `target-torch` states the version; it is an error if the
+    tells), or only a lower bound does (`torch>=1.4` installs the newest one, unless a pin or the README names an older
+    one), the finding is a warning too, and the setting `target-torch` states the version; it is an error if the
     program seeds NumPy and not torch, since that seed affects the workers of no version. There too the `strict` profile
     alone has it if torch or the loader's generator is seeded, if the loader has one worker, or if the program seeds
     nothing at all: it does not want to repeat, and most likely has a torch that seeds NumPy in the workers. If the
@@ -203,7 +204,7 @@ class NumpyRngInWorkers(LoaderRule):
         self, program: Program, loader: Loader, draw: Effect, is_old: bool, controlled: bool, alone: bool
     ) -> Finding:
         fix, declined = None, None
-        is_stated = program.target.supports_below("1.9")
+        is_stated = program.target.is_run_below("1.9")
         seeding = None if controlled or is_stated or not is_old else numpy_seeding(program, loader)
         # Nobody changes a program that seeds nothing for a torch that it most likely does not have.
         is_about_control = not is_old or (not is_stated and seeding is None)
