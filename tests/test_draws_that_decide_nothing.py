@@ -131,3 +131,109 @@ def test_a_loader_that_no_cell_reads(write, reads: str, found: list[str]) -> Non
     notebook = json.dumps({"cells": [cell], "metadata": {}, "nbformat": 4, "nbformat_minor": 5})
     report = check([write({"torchrepro-lint.toml": "", "train.ipynb": notebook})])
     assert [one.code for one in (*report.findings, *report.untold)] == found
+
+
+_EMBEDS = """\
+import random
+import matplotlib.pyplot as plt
+import numpy as np
+import pandas as pd
+import seaborn as sns
+import torch
+import umap
+from sklearn.cluster import KMeans
+from sklearn.manifold import MDS, TSNE
+
+random.seed(0)
+torch.manual_seed(0)
+features = torch.nn.Linear(8, 4)(torch.rand(100, 8)).detach().numpy()
+{}
+"""
+_COLUMNS = """\
+table = pd.DataFrame(features)
+places = TSNE(2).fit_transform(features)
+table["x"], table["y"] = places[:, 0], places[:, 1]
+{}
+"""
+_SCALED = """\
+places = umap.UMAP().fit_transform(features)
+low, high = places.min(0), places.max(0)
+places = (places - low) / (high - low)
+for number in range(len(places)):
+    plt.text(places[number, 0], places[number, 1], str(number))
+"""
+_GIVES = """\
+def embed(rows):
+    mds = MDS(n_components=2)
+    mds.fit(rows)
+    return mds.embedding_
+
+
+x, y = embed(features).T
+print(x.shape)
+{}
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("tsne = TSNE(2)\nplaces = tsne.fit_transform(features)\nplt.scatter(places[:, 0], places[:, 1])", []),
+        ("plt.scatter(*TSNE(2).fit_transform(features).T)", []),
+        ("tsne = TSNE(2)\nplaces = tsne.fit_transform(features)\nnp.save('places.npy', places)", ["TRL502"]),
+        ("places = TSNE(2).fit_transform(features)\nplt.scatter(*places.T)\nnp.save('p.npy', places)", ["TRL502"]),
+        (
+            "places = TSNE(2).fit_transform(features)\nplt.scatter(*places.T)\nKMeans(2, random_state=0).fit(places)",
+            ["TRL502"],
+        ),
+        ("places = TSNE(2).fit_transform(features)\nprint(places)", ["TRL502"]),
+        ("places = KMeans(2).fit_transform(features)\nplt.scatter(*places.T)", ["TRL502"]),
+        (_COLUMNS.format("sns.scatterplot(data=table, x='x', y='y')"), []),
+        (_COLUMNS.format("sns.scatterplot(data=table, x='x', y='y')\ntable.to_csv('places.csv')"), ["TRL502"]),
+        (_SCALED, []),
+        (_SCALED + "torch.save(places, 'places.pt')", ["TRL502"]),
+        (_GIVES.format("plt.plot(x, y, 'o')"), []),
+        (_GIVES.format("plt.plot(x, y, 'o')\nnearest = np.argsort(x)"), ["TRL502"]),
+    ],
+)
+def test_places_in_a_figure(write, text: str, found: list[str]) -> None:
+    assert _codes(write, _EMBEDS.format(text)) == found
+
+
+_SEEDS_AT_THE_END = """\
+import numpy as np
+import torch
+
+
+def train_ridge(rows):
+    np.random.seed(0)
+    tried = [row.sum() for row in rows]
+    return np.random.permutation(len(tried)), tried
+
+
+def main():
+    {first}
+    model = torch.nn.Linear(2, 1)
+    rows = torch.rand(40, 2)
+    for row in rows:
+        model(row).sum().backward()
+    {last}
+
+
+if __name__ == "__main__":
+    main()
+"""
+_RIDGE = "print(train_ridge(torch.ones(4, 2)))"
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "found"),
+    [
+        ("pass", _RIDGE, []),
+        (_RIDGE, "pass", ["TRL502"]),
+        ("pass", f"{_RIDGE}\n    print(torch.rand(2))", ["TRL502"]),
+        ("pass", f"{_RIDGE}\n    model(rows[0]).sum().backward()", ["TRL502"]),
+    ],
+)
+def test_a_function_that_seeds_for_itself_at_the_end(write, first: str, last: str, found: list[str]) -> None:
+    assert _codes(write, _SEEDS_AT_THE_END.format(first=first, last=last)) == found

@@ -53,7 +53,7 @@ def test_the_problem_matcher_reads_what_is_printed(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "torchrepro_lint", *shlex.split(task["command"])[1:]]
     folder = tmp_path / "bad_package"  # a project of its own, and not part of that of all fixtures
     shutil.copytree(ROOT / "fixtures" / "TRL101_numpy_rng_in_workers" / "bad_package", folder)
-    (folder / "requirements.txt").write_text("torch>=1.7\n", encoding="utf-8")
+    (folder / "requirements.txt").write_text("torch>=1.7,<2\n", encoding="utf-8")
     ran = subprocess.run([*command, "."], cwd=folder, capture_output=True, text=True, check=False)
     pattern = task["problemMatcher"]["pattern"]
     lines = [re.match(pattern["regexp"], line) for line in ran.stdout.splitlines() if "TRL" in line]

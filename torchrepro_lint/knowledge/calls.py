@@ -18,7 +18,7 @@ CallTable = Literal[
     "writes_init_from_environment", "saves_checkpoint", "loads_checkpoint", "draws_as_its_parts", "command_groups",
     "starts_afresh", "starts_with_number", "chosen_by_name", "makes_what_is_named", "waits", "chooses", "enumerations",
     "measures", "compiles", "dropout_layers", "makes_environments", "seeds_its_environment", "recomputes", "multiplies",
-    "draws_nothing_of_torch",
+    "draws_nothing_of_torch", "places_for_figures",
 ]  # fmt: skip
 
 PackageTable = Literal[

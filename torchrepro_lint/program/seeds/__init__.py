@@ -4,7 +4,7 @@ Missing or late:
 unseeded.py         programs that seed nothing
 compiled_draws.py   dropout of networks that an option compiles
 partial_seeding.py  programs that leave out a generator; seeding_places.py: where the seeds of those stand
-first_draws.py      what is drawn first from what is left out
+first_draws.py      what is drawn first from what is left out; figure_draws.py: what only places samples in a figure
 late_seeds.py       seeds after the first draw; earlier_cells.py: parts of a notebook that are over by then
 run_seedings.py     which seeds are those of a whole run; seeding.py: whether one of torch is around a loader
 unread_seeds.py     options for a seed that nothing reads

@@ -20,6 +20,7 @@ from torchrepro_lint.program.ordering.splits import split_sites
 from torchrepro_lint.program.programs.entry_path import MAIN_RNGS, EntryRun, asked_entry_runs
 from torchrepro_lint.program.programs.other_commands import are_of_different_runs
 from torchrepro_lint.program.running.entry_points import entry_points
+from torchrepro_lint.program.running.entry_walk import TRAINS
 from torchrepro_lint.program.running.project_tests import tries_itself_out
 from torchrepro_lint.program.running.reach import Event, Link
 from torchrepro_lint.program.running.references import known_places_of_use
@@ -132,7 +133,9 @@ def _partial_seedings(program: Program) -> Iterator[PartialSeeding]:
         if beside:
             drawn = [draw.event for draw, _ in draws.values()]
             blocks = [one for one in blocks if any(_run_together(program, run, one, event) for event in drawn)]
-        blocks = [one for one in blocks if not _is_called_by_others_alone(run, one)]
+        blocks = [
+            one for one in blocks if not _is_called_by_others_alone(run, one) and not _is_of_what_follows(run, one)
+        ]
         if not blocks:
             continue
         block = _block(run, blocks)
@@ -176,6 +179,18 @@ def _is_called_by_others_alone(run: EntryRun, block: Evidence) -> bool:
         return False
     uses, are_all = known_places_of_use(run.program.ev, block.frame.facts, scope, MAX_WAYS)
     return bool(uses) and are_all and all(isinstance(use, tree.Call) for _, _, use in uses)
+
+
+def _is_of_what_follows(run: EntryRun, block: Evidence) -> bool:
+    """Whether a function sets a seed for itself after all that trains, and after all that draws from another generator:
+    a regression at the end of a notebook that seeds nothing for the rest.
+    """
+    if block.frame.scope.parent is None:
+        return False
+    first = min((step.order for step in run.steps if step.kind == "seed" and step.event.site == block.site), default=0)
+    trained = [order for order, event in enumerate(run.events) if event.note == TRAINS]
+    drawn = [step.order for step in run.steps if step.kind != "seed" and not step.rngs <= block.seeds]
+    return bool(trained) and max(*trained, *drawn, 0) < first
 
 
 def _is_dropped(program: Program, frame: Frame | None, rng: str) -> bool:

@@ -15,6 +15,7 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.guards import place_of
 from torchrepro_lint.program.running.parents import Node, Parents, children, parents_of
 from torchrepro_lint.program.running.reach import Event
+from torchrepro_lint.program.seeds.figure_draws import is_for_a_figure
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -41,10 +42,12 @@ def is_in_a_plot(program: Program, site: Site) -> bool:
 
 def is_only_shown(program: Program, event: Event) -> bool:
     """Whether a draw is made in a function that shows something, by its name or that of its module or of a function on
-    the way to it, or it only chooses what is printed or logged in loops.
+    the way to it, or it only chooses what is printed or logged in loops, or places samples in a figure.
     """
     if event.frame is None or event.call is None:
         return False
+    if is_for_a_figure(program.ev, event):
+        return True
     scope, shows = event.frame.scope, function_words("shows_results")
     names = [last_part(link.note.removeprefix("calls ")) for link in event.chain]
     if any(shows.search(name) for name in (*names, scope.name)):

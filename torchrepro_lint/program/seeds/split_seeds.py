@@ -33,16 +33,39 @@ __all__ = ["is_for_a_split", "is_for_the_next_draw", "is_right_above"]
 
 #: A seed of torch reaches the weights as well.
 _RNGS: Final = frozenset({"python", "numpy"})
+#: What computes the numbers and the lists of which a split is made, and draws nothing.
+_PLAIN: Final = frozenset(
+    {
+        "len",
+        "range",
+        "arange",
+        "list",
+        "tuple",
+        "set",
+        "dict",
+        "sorted",
+        "int",
+        "float",
+        "round",
+        "sum",
+        "min",
+        "max",
+        "abs",
+        "str",
+    }
+    | {"floor", "ceil", "keys", "values", "items", "tolist", "copy", "array", "asarray", "unique", "print"}
+)
 
 
 def is_for_a_split(program: Program, one: Evidence) -> bool:
     """Whether a seed stands alone right before the permutation that splits a data set, or before some of the data are
-    chosen: it keeps that split, and does not say that the run is to be repeated.
+    chosen: it keeps that split, and does not say that the run is to be repeated. What only computes how many, and of
+    which, may stand between.
     """
     if not one.seeds <= _RNGS or not isinstance(one.node, tree.Call):
         return False
     parents = parents_of(program.ev, one.frame.facts)
-    below = _below_a_lone_seed(program, one, parents)
+    below = _below_a_lone_seed(program, one, parents, may_be_prepared=True)
     if any(_chooses_some(program, one, node) for node in walk(list(expressions_in(below)))):
         return True
     return any(is_parted(parents, order, one.frame.scope) for order in _permuted(program, one, parents, below))
@@ -137,8 +160,13 @@ def _splits_by_torch(call: tree.Call) -> bool:
     return len(call.args) == 2 and all(arg.keyword != "generator" and not arg.star for arg in call.args)
 
 
-def _below_a_lone_seed(program: Program, one: Evidence, parents: Parents) -> tree.Block:
-    """The statement after a seed; nothing where another seed is before or after it, or where the whole program is."""
+def _below_a_lone_seed(
+    program: Program, one: Evidence, parents: Parents, *, may_be_prepared: bool = False
+) -> tree.Block:
+    """The statement after a seed; nothing where another seed is before or after it, or where the whole program is.
+
+    Where that may be prepared, it is the first one after those that only compute what it needs.
+    """
     assert isinstance(one.node, tree.Call)
     statement = parents.statement(one.node)
     block = block_of(parents, one.frame.facts, statement)
@@ -149,8 +177,33 @@ def _below_a_lone_seed(program: Program, one: Evidence, parents: Parents) -> tre
         or any(_seeds(program, one, other) for other in block[max(0, at - 1) : at])
     ):
         return ()
-    below = block[at + 1 : at + 2]
+    at = at + 1 + (_prepared(block[at + 1 :]) if may_be_prepared else 0)
+    below = block[at : at + 1]
     return () if any(_is_the_run(other) for other in below) else below
+
+
+def _prepared(block: tree.Block) -> int:
+    """How many statements at the start of a block only compute what those below them need, as far as the first that is
+    another one: `n, _ = rows.shape`, `train = int(0.8 * n)`.
+    """
+    given: set[str] = set()
+    for number, statement in enumerate(block):
+        parts = list(walk(_expressions_of(statement)))
+        given -= {part.id for part in parts if isinstance(part, tree.Name) and part.id not in _names_given(statement)}
+        plain = isinstance(statement, tree.Assign | tree.Assert | tree.ExprStmt)
+        if not plain or any(isinstance(part, tree.Call) and called_name(part.func) not in _PLAIN for part in parts):
+            return 0 if given else number
+        given.update(_names_given(statement))
+    return 0
+
+
+def _expressions_of(statement: tree.Stmt) -> list[tree.Expr]:
+    return [statement.test] if isinstance(statement, tree.Assert) else list(expressions_in((statement,)))
+
+
+def _names_given(statement: tree.Stmt) -> set[str]:
+    targets = list(statement.targets) if isinstance(statement, tree.Assign) else []
+    return {part.id for part in walk(targets) if isinstance(part, tree.Name) and part.id != "_"}
 
 
 def _seeds(program: Program, one: Evidence, statement: tree.Stmt) -> bool:

@@ -84,6 +84,7 @@ Not reported
     - Draws of one command of a command line, where only another command of it seeds (click, typer, cyclopts).
     - Draws that no result depends on, such as a port, the name of a run, first weights that trained ones replace, or
       which results a loop prints or a function shows (`visualize`, `plot_samples`, any of `plotting.py`).
+    - Where t-SNE, UMAP or MDS place samples, if that goes into a figure and nowhere else.
     - Draws for each part of a module (`for part in self.modules()`) before its constructor assigns the first one.
     - Random actions that show what an environment is like, what is replaced before anything reads it, and a draw that a
       line of a script or a cell has alone.
@@ -94,7 +95,8 @@ Not reported
       environment.
     - A seed of `random` or NumPy that stands alone right before the shuffle by which a data set is split, or before
       some of the data are chosen (`np.random.choice(..., replace=False)`, `random.sample(names, 50)`): it keeps the
-      split or the choice.
+      split or the choice. What computes the numbers for it (`n, _ = rows.shape`) may stand between.
+    - A seed that a function sets for itself, after all that trains and all that is drawn from what is not seeded.
     - A seed that is given back right below its use, or below each call of the function that sets it
       (`np.random.seed(None)`, `random.seed()`, `torch.seed()`): it is none of the run.
     - A seed that a method sets from its object, if that was given one (`if self.seed is not None:
