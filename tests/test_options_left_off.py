@@ -72,6 +72,15 @@ LEFT_OFF: Mapping[str, Mapping[str, str]] = {
     "in a script": {"run.sh": "python main.py --seed 1\n"},
     "in a README": {"README.md": "# Training\n```\npython main.py\n```\n"},
     "by its value": {"run.sh": "python main.py --cutout-length 0 \\\n  --others=None\n"},
+    "in commands that are commented out": {
+        "run.sh": "python main.py\n# python main.py --cutout-length 4 --others more\n: <<BLOCK\n"
+        "python main.py \\\n  --cutout-length 4 \\\n  --others more\nBLOCK\n"
+    },
+    "in commands of another program": {
+        "run.sh": "python main.py\npython other.py --cutout-length 4 --others more\n"
+        "torchrun other.py \\\n  --cutout-length 4 \\\n  --others more\n",
+        "other.py": "print()\n",
+    },
     "in another file": {
         "run.sh": "python train.py\n",
         "train.py": MAIN.replace('    parser.add_argument("--cutout-length", type=int, default=0)\n', "")
@@ -88,6 +97,15 @@ MAY_BE_ON: Mapping[str, Mapping[str, str]] = {
     "no command": {},
     "of another program": {"run.sh": "python other.py\n"},
     "on in a script": {"run.sh": "python main.py\npython main.py --cutout-length 4 --others more\n"},
+    "on below a comment": {
+        "run.sh": "#:<<BLOCK\npython main.py \\\n  --cutout-length 4 \\\n  --others more\n# BLOCK\n:<<BLOCK\necho\nBLOCK\n"
+    },
+    "named in a comment alone": {"run.sh": "# python main.py\n"},
+    "on in a command of unknown files": {
+        "run.sh": "python main.py\npython $FILE --cutout-length 4 --others more\n"
+        "python other.py && python main.py --cutout-length 4 --others more\n",
+    },
+    "told in a sentence": {"README.md": "python main.py\n\nSee other.py for `--cutout-length 4 --others more`.\n"},
     "from a variable": {"run.sh": "python main.py --cutout-length $1 --others $2\n"},
     "on in a README": {"README.md": "`python main.py --cutout-length=4 --others=more`", "run.sh": "python main.py\n"},
     "in a configuration": {"run.sh": "python main.py\n", "some.yaml": "cutout_length: 4\nothers: more\n"},

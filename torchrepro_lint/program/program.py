@@ -140,7 +140,7 @@ class Program:
         it that can be read, or of several scripts in a folder that they say nothing of; and they do not name this one,
         and no merge was left unresolved in it.
         """
-        named = self.once("files run", lambda: files_run(self.commands))
+        named = self.once("files run", lambda: files_run(self.commands.values()))
         source = self.project.source(path)
         if path.name in named or (source is not None and has_conflict(source.searched)):
             return False
@@ -149,13 +149,13 @@ class Program:
         return is_beside_programs(self, path)
 
     @cached_property
-    def commands(self) -> Sequence[bytes]:
-        """The texts of the scripts, READMEs and CI files, which may give commands. A cached result holds as long as
-        they do.
+    def commands(self) -> Mapping[str, bytes]:
+        """The texts of the scripts, READMEs and CI files, which may give commands, by their paths. A cached result
+        holds as long as they do.
         """
         read = commands_below(self.root)
         self.project.outside[ALL_COMMANDS] = digest_of(read)
-        return list(read.values())
+        return read
 
     @property
     def tests(self) -> frozenset[Path]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 
@@ -24,6 +24,7 @@ __all__ = [
     "name_file",
     "turn_on",
     "values_of",
+    "without_comments",
 ]
 
 #: What the cache of results calls the question for the contents of all these files.
@@ -35,6 +36,14 @@ _OTHERS = re.compile(r"(?:README|INSTALL|USAGE).*|.*\.(?:md|rst|json|ipynb)", re
 #: A file that is named, and a module that is run: `python tools/train.py`, `python -m tools.train`.
 _FILE = re.compile(rb"([\w.-]+\.py)\b")
 _MODULE = re.compile(rb"(?<![\w-])-m[ \t]+(?:\w+\.)*(\w+)")
+#: Files whose lines are comments where they begin with `#`, as they do not in a README.
+_SHELL = re.compile(r".*\.(?:sh|bash|zsh|slurm|sbatch|job)", re.IGNORECASE)
+#: A comment of a shell: a line, or a block that a command which does nothing is given to read (`: <<END`).
+_COMMENT = re.compile(
+    rb"^[ \t]*#.*$|^[ \t]*:[ \t]*<<-?[ \t]*[\"']?(\w+)[\"']?[ \t]*\n(?:.*\n)*?[ \t]*\1[ \t]*$", re.MULTILINE
+)
+#: What starts a file in a command: a sentence may name several.
+_STARTS = re.compile(rb"\b(?:python[\d.]*|torchrun|deepspeed|accelerate)[ \t]")
 _OFF = frozenset({b"0", b"0.", b"0.0", b"False", b"false", b"None", b"none"})
 
 
@@ -68,22 +77,42 @@ def files_run(texts: Iterable[bytes]) -> frozenset[str]:
     return frozenset(one.decode(errors="replace") for one in found)
 
 
+def without_comments(commands: Mapping[str, bytes]) -> list[bytes]:
+    """The texts that `commands_below` has read, those of shell scripts without what is commented out there."""
+    return [_COMMENT.sub(b"", text) if _SHELL.fullmatch(path) else text for path, text in commands.items()]
+
+
 def name_file(texts: Iterable[bytes], name: str) -> bool:
     """Whether some of the texts name a file."""
     return any(name.encode() in text for text in texts)
 
 
-def turn_on(texts: Iterable[bytes], flag: str, *, takes_value: bool) -> bool:
-    """Whether some of the texts turn the option `flag` on: by naming it, or for an option that takes a value by giving
-    another one than 0, False and None.
+def turn_on(texts: Iterable[bytes], flag: str, programs: Container[str], *, takes_value: bool) -> bool:
+    """Whether some of the texts turn the option `flag` of some programs on: by naming it, or for an option that takes a
+    value by giving another one than 0, False and None. A command that starts another file is none of theirs.
     """
     name = flag.lstrip("-").encode()
     told = re.compile(rb"(?<![\w-])-{1,2}%s(?![\w-])(?:[ \t]*=?[ \t]*[\"']?([^\s\"'\\\\]+))?" % re.escape(name))
     setting = re.compile(rb"[\"']%s[\"']\s*:" % re.escape(name))
     return any(
-        setting.search(text) or any(not takes_value or given not in _OFF for given in told.findall(text))
+        setting.search(text)
+        or any(
+            not takes_value or found[1] not in _OFF
+            for found in told.finditer(text)
+            if _may_be_of(text, found.start(), programs)
+        )
         for text in texts
     )
+
+
+def _may_be_of(text: bytes, at: int, programs: Container[str]) -> bool:
+    """Whether what a text says at a place is no command that starts a file which is none of some."""
+    start = at
+    while (start := text.rfind(b"\n", 0, start)) > 0 and text[:start].rstrip(b"\r ").endswith(b"\\"):
+        pass
+    command = text[start + 1 : at]
+    named = [one.decode(errors="replace") for one in _FILE.findall(command)]
+    return not named or _STARTS.search(command) is None or any(one in programs for one in named)
 
 
 def values_of(text: bytes, name: str) -> frozenset[bytes]:

@@ -46,7 +46,7 @@ def _in_commands(program: Program, name: str) -> Iterator[bytes]:
     declares it.
     """
     defaults, programs = _declared(program, name)
-    for text in program.commands:
+    for text in program.commands.values():
         given = values_of(text, name)
         yield from given
         if not given and any(name_file([text], one) for one in programs):

@@ -29,7 +29,7 @@ from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.guards import guards, left_before, place_of
 from torchrepro_lint.program.running.option_tests import option_in
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.source.commands import name_file, turn_on
+from torchrepro_lint.source.commands import name_file, turn_on, without_comments
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, names_setting
 
 if TYPE_CHECKING:
@@ -135,11 +135,12 @@ def _is_left(program: Program, name: str) -> bool:
     if names_setting(program.root, name):
         return False
     programs = {one.name for path, _, _ in declared for one in program.imports.above(path)}
+    commands = program.once("commands without comments", lambda: without_comments(program.commands))
     return (
-        any(name_file(program.commands, one) for one in sorted(programs))
+        any(name_file(commands, one) for one in sorted(programs))
         and all(flags for _, flags, _ in declared)
         and not any(
-            turn_on(program.commands, flag, takes_value=takes_value)
+            turn_on(commands, flag, programs, takes_value=takes_value)
             or program.project.matching(re.compile(rb"(?<!add_argument\()[\"']%s\b" % re.escape(flag.encode())))
             for _, flags, takes_value in declared
             for flag in flags

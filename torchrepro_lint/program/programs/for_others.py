@@ -56,8 +56,8 @@ _COPIED: Final = re.compile(r"_?vendor(s|ed)?|extern(als?)?|(3rd|third)[-_]?part
 _CHINESE: Final = r".*(?:废弃|弃用|备份).*|.*(?:不用|用不到|不再使用)了?的?(?:文件|代码|脚本)?|旧.+|.*旧(?:版本?)?"
 #: Folders for what is no longer used.
 _OLD_FOLDER: Final = re.compile(
-    r"\.?_*(?:old|olds|trash|bak|back_?ups?|deprecated|obsolete|legacy|archi?e?ved?|archives|unused|attic|junk|graveyard)"
-    r"|.+[-_ ](?:old|bak|backup|deprecated|copy|unused|obsolete|archived?|legacy)"
+    r"\.?_*(?:old|olds|trash|bak|bkp|back_?ups?|deprecated|obsolete|legacy|archi?e?ved?|archives|unused|attic|junk|graveyard)"
+    r"|.+[-_ ](?:old|bak|bkp|backup|deprecated|copy|unused|obsolete|archived?|legacy)"
     rf"|(?:old|deprecated|obsolete|unused|archived|legacy)[-_ ].+|{_CHINESE}",
     re.IGNORECASE,
 )
@@ -65,7 +65,7 @@ _OLD_FOLDER: Final = re.compile(
 _ARCHIVE: Final = re.compile(r".+-(?:master|main)", re.IGNORECASE)
 #: Files beside the ones that replace them: `train_old.py`, `model copy.py`.
 _OLD_FILE: Final = re.compile(
-    r".+[-_ .](?:old|bak|backup|deprecated|copy|unused|obsolete|archived?|legacy)\d*"
+    r".+[-_ .](?:old|bak|bkp|backup|deprecated|copy|unused|obsolete|archived?|legacy)\d*"
     rf"|(?:deprecated|obsolete)[-_ ].+|{_CHINESE}",
     re.IGNORECASE,
 )
