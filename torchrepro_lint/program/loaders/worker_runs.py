@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.knowledge.conditions import UNKNOWN as UNKNOWN_ARGUMENT
@@ -22,8 +22,11 @@ from torchrepro_lint.program.running.reach import Event, Link, Walker
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
-__all__ = ["Effect", "WorkerRun", "condition_holds", "effects_of", "is_for_what_fails", "worker_run"]
+__all__ = ["COLLATES", "Effect", "WorkerRun", "condition_holds", "effects_of", "is_for_what_fails", "worker_run"]
 
+
+#: What the first step of a chain says that leads through the collate function.
+COLLATES: Final = "the collate_fn of the loader"
 
 # A library of an unknown version counts as its newest: only what still holds there is proven; nothing is of another
 # distribution of the same modules.
@@ -89,7 +92,7 @@ def worker_run(
             continue
         head = _dataset_link(value)
         found += [event.after(head) if head is not None else event for event in walker.fetching(frozenset((value,)))]
-    collate = Link(loader.site, "the collate_fn of the loader")
+    collate = Link(loader.site, COLLATES)
     found += [event.after(collate) for event in walker.calling(loader.value("collate_fn"))]
     found = [event for event in found if not _is_excluded(ev, loader, event) and not is_for_what_fails(ev, event)]
     in_order = sorted(found, key=lambda e: (str(e.site.path), e.site.number, e.name, len(e.chain)))

@@ -22,6 +22,7 @@ single_worker.py      loaders with one worker, of which a single pass is taken
 What they draw from:
 held_generators.py    generators that the main process made
 library_rngs.py       generators of libraries
+batch_orders.py       what only puts the rows of a batch in another order
 item_seeds.py         seeds that are set for every item; index_seeds.py: from its index
 worker_reseeding.py   seeds that worker code sets itself
 dataset_reseeding.py  seeds that the init function gives to what the dataset holds

@@ -20,6 +20,7 @@ from torchrepro_lint.program.running.guards import Place, place_of
 from torchrepro_lint.program.running.handed_over import handed_over
 from torchrepro_lint.program.running.never_read import is_only_rearranged
 from torchrepro_lint.program.running.parents import Node, children, parents_of
+from torchrepro_lint.program.workers.batch_orders import only_orders_a_batch
 from torchrepro_lint.program.workers.worker_reseeding import seeding_events
 
 if TYPE_CHECKING:
@@ -59,10 +60,10 @@ def draws_left(ev: Evaluator, run: WorkerRun, rng: str) -> list[Effect]:
 
 
 def _is_of_no_use(ev: Evaluator, event: Event) -> bool:
-    """Whether what is drawn gets a name that nothing reads, but for putting it in order."""
+    """Whether what is drawn gets a name that nothing reads, but for putting it in order, or is an order in a batch."""
     if event.call is None or event.frame is None:
         return False
-    return is_only_rearranged(ev, event.frame.facts, event.call)
+    return is_only_rearranged(ev, event.frame.facts, event.call) or only_orders_a_batch(ev, event)
 
 
 def _puts_back(event: Event, rng: str) -> bool:

@@ -113,6 +113,8 @@ Not reported
     - Branches that a constant argument rules out (`train=False` for the evaluation loader), or the test that chooses
       the loader (`if split == "val": return DataLoader(Digits(split), ...)`), also by an option of the command line.
     - Draws that nothing uses, but for putting them in order.
+    - Orders of all rows of a batch that a collate function draws, and by which it does nothing but to order them
+      (`order = np.random.permutation(len(images))`, `images = images[order]`).
     - Draws that are made only where an option of the command line is on which is off by default (`if args.cutout > 0:
       transforms.append(Cutout(args.cutout))`), if scripts or READMEs of the project give commands of the program, and
       none of them and no configuration turns it on: reported in the `strict` profile only.
