@@ -46,7 +46,7 @@ def build_loader(images):
 
 PACKAGE = {
     "pyproject.toml": '[project]\nname = "pkg"\nversion = "1"\n',
-    "requirements.txt": "torch>=1.7\n",
+    "requirements.txt": "torch>=1.7,<2\n",
     "pkg/__init__.py": "",
     "pkg/dataset.py": DATASET,
     "pkg/augment.py": AUGMENT,
