@@ -185,11 +185,14 @@ def _is_of_what_follows(run: EntryRun, block: Evidence) -> bool:
     """Whether a function sets a seed for itself after all that trains, and after all that draws from another generator:
     a regression at the end of a notebook that seeds nothing for the rest.
     """
-    if block.frame.scope.parent is None:
+    scope = block.frame.scope
+    if scope.parent is None:
         return False
-    first = min((step.order for step in run.steps if step.kind == "seed" and step.event.site == block.site), default=0)
+    seeds = ((step.order, step.event.frame) for step in run.steps if step.kind == "seed")
+    first = min((order for order, frame in seeds if frame is not None and frame.scope is scope), default=0)
     trained = [order for order, event in enumerate(run.events) if event.note == TRAINS]
-    drawn = [step.order for step in run.steps if step.kind != "seed" and not step.rngs <= block.seeds]
+    seeded = frozenset().union(*(one.seeds for one in run.seedings if one.frame.scope is scope))
+    drawn = [step.order for step in run.steps if step.kind != "seed" and not step.rngs <= seeded]
     return bool(trained) and max(*trained, *drawn, 0) < first
 
 
