@@ -24,6 +24,7 @@ properties.py         functions that run where an attribute is read
 decorator_uses.py     functions that are used as decorators; compiled_functions.py: that one compiles
 started_by_scripts.py functions that the body of a module runs for what they do
 started_uses.py       functions that processes and threads are started with, or that a library calls here
+started_arguments.py  whether they can take what they are given
 applied_calls.py      those calls, as they would be written; property_sets.py: calls of the setters of properties
 
 What a call hands over:

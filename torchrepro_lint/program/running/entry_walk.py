@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import END
-from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.switches import seeding_call
 from torchrepro_lint.program.evaluation.frames import Frame
@@ -25,8 +24,9 @@ from torchrepro_lint.program.running.entry_points import EntryPoint
 from torchrepro_lint.program.running.events import Found
 from torchrepro_lint.program.running.guards import is_main_guard
 from torchrepro_lint.program.running.offered_commands import commands_of
-from torchrepro_lint.program.running.reach import Event, Link, Walker, ordered, outside_name
+from torchrepro_lint.program.running.reach import Event, Link, Walker, ordered
 from torchrepro_lint.program.running.set_apart import sets_apart
+from torchrepro_lint.program.running.started_arguments import starts_afresh
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -102,7 +102,7 @@ class EntryWalker(Walker):
             out.append(Event("", self.ev.site(node, frame), Arguments(), (), call=node, frame=frame, note=TRAINS))
         before = len(out)
         super()._call_node(node, frame, out)
-        if any(outside_name(value) in known_calls("starts_afresh") for value in self.ev.values(node.func, frame)):
+        if starts_afresh(self.ev, node, frame):
             # Asked here: further out one event stands for all of a helper that the program calls as well.
             if not any(seeding_call(event.name) for event in out[before:] if event.name):
                 site = self.ev.site(node, frame)

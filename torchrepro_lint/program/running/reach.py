@@ -44,6 +44,7 @@ from torchrepro_lint.program.running.compiled_functions import is_compiled
 from torchrepro_lint.program.running.events import Event, Link, distinct, is_notable, outside_name, shown
 from torchrepro_lint.program.running.library_chances import never_runs
 from torchrepro_lint.program.running.offered_commands import MAX_OFFERED, components
+from torchrepro_lint.program.running.started_arguments import startable
 
 __all__ = [
     "Event",
@@ -212,7 +213,7 @@ class Walker(BodyWalker):
             else:
                 groups = [external_argument(arguments, known.parameters, run.parameter)[0]]
             for values in groups:
-                yield from self.protocol(values, run.protocol, site)
+                yield from self.protocol(startable(self.ev, known, values, arguments), run.protocol, site)
 
     def protocol(self, values: Values, protocol: Protocol, site: Site | None = None) -> Iterator[Event]:
         """What is done with an argument that a library takes as `protocol` (see knowledge/callables.py), in a call at

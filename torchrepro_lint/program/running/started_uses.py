@@ -7,33 +7,31 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_parts
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.applying import applying_words
-from torchrepro_lint.knowledge.callables import ExternalCallable, external_callable, starters
-from torchrepro_lint.knowledge.calls import known_calls
+from torchrepro_lint.knowledge.callables import external_callable, starters
 from torchrepro_lint.knowledge.conditions import Parameter
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.evaluation.arguments import merged
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.order import ordered
-from torchrepro_lint.program.evaluation.values import Arguments, Value, unknown
+from torchrepro_lint.program.evaluation.signatures import can_take
+from torchrepro_lint.program.evaluation.values import Arguments, Value
 from torchrepro_lint.program.running.applied_calls import applied_call
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
 from torchrepro_lint.program.running.decorator_uses import is_function
 from torchrepro_lint.program.running.events import outside_name
+from torchrepro_lint.program.running.started_arguments import NUMBER, is_started_with_number
 from torchrepro_lint.program.running.written_arguments import written_argument
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
 
 __all__ = ["started_calls", "started_uses", "starting_words"]
-
-#: What comes before the `args` of `spawn`: the number of the process.
-_NUMBER: Final = Arguments((unknown(),), ())
 
 
 def started_uses(ev: Evaluator, scope: Scope) -> tuple[tuple[Value, Arguments], ...]:
@@ -77,7 +75,9 @@ def _started_with(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) ->
         yield value, ev.arguments(applied.args, frame)
     for value, spread, is_numbered in _starting(ev, call, frame, scope):
         given = ev.arguments(spread, frame)
-        yield value, merged(_NUMBER, given) if is_numbered else given
+        given = merged(NUMBER, given) if is_numbered else given
+        if can_take(ev, value, given):  # another one ends before it does anything
+            yield value, given
 
 
 def _applied(ev: Evaluator, call: tree.Call, frame: Frame, scope: Scope) -> Iterator[tuple[Value, tree.Call]]:
@@ -106,7 +106,7 @@ def _starting(
         spread = tuple(_spread(call, known.parameters))
         for value in ordered(ev.values(function, frame)):
             if is_function(value, scope):
-                yield value, spread, known in _with_number()
+                yield value, spread, is_started_with_number(known)
 
 
 def _spread(call: tree.Call, parameters: tuple[str, ...]) -> Iterator[tree.Arg]:
@@ -130,15 +130,10 @@ def _started_calls(ev: Evaluator, scope: Scope) -> Iterator[tuple[tree.Call, Fra
             if ev.may_run(one.call.site, one.path, frame):
                 for _, applied in islice(_applied(ev, one.call, frame, scope), 1):
                     yield applied, frame
-                for _, spread, is_numbered in _starting(ev, one.call, frame, scope):
+                for value, spread, is_numbered in _starting(ev, one.call, frame, scope):
                     function = next((arg.value for arg in one.call.args if arg.keyword == "target"), None)
-                    if not is_numbered and spread:
+                    if not is_numbered and spread and can_take(ev, value, ev.arguments(spread, frame)):
                         yield tree.Call(one.call.site, function or one.call.args[0].value, spread), frame
-
-
-@cache
-def _with_number() -> frozenset[ExternalCallable | None]:
-    return frozenset(map(external_callable, known_calls("starts_with_number")))
 
 
 @cache

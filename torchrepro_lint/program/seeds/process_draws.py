@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.knowledge.callables import external_callable
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.processes import PoolClass, ProcessStart, begins_a_fit, pool_classes, process_starts
 from torchrepro_lint.knowledge.rng import rng_effects
@@ -39,6 +40,7 @@ from torchrepro_lint.program.running.calls_at import call_at
 from torchrepro_lint.program.running.events import Event
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls
 from torchrepro_lint.program.running.reach import Link
+from torchrepro_lint.program.running.started_arguments import startable
 from torchrepro_lint.program.seeds.evaluation_mode import is_switched_off
 from torchrepro_lint.program.seeds.process_classes import made_processes, runs_of
 from torchrepro_lint.program.word_index import any_word
@@ -184,9 +186,10 @@ def _may_seed(value: Value) -> bool:
 def _events(program: Program, call: KnownCall, row: ProcessStart, first: Values) -> Sequence[Event] | None:
     """What the processes do; None where the function is not the program's, or not all that they do is seen."""
     functions = runs_of(program, call) if row.alone else frozenset()
-    functions = functions or _called(
-        program, row, argument(call.arguments, row.function.name, row.function.position)[1]
-    )
+    if not functions:
+        functions = _called(program, row, argument(call.arguments, row.function.name, row.function.position)[1])
+        known = external_callable(call.name)
+        functions = functions if known is None else startable(program.ev, known, functions, call.arguments)
     if not functions or not all(isinstance(one, (FunctionValue, MethodValue, Partial, Instance)) for one in functions):
         return None
     events = [*program.walker.calling(first), *program.walker.calling(functions)]

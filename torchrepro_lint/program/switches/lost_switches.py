@@ -12,12 +12,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.intent.intent_at import ways_of
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
+from torchrepro_lint.program.running.started_arguments import starts_afresh
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint, runs_as_script
 from torchrepro_lint.program.word_index import any_word
 
@@ -83,7 +82,5 @@ def _starts(program: Program, place: Waypoint) -> Iterator[Site]:
             continue
         if any(arms.get(branch, arm) != arm for branch, arm in path):
             continue
-        values = program.ev.values(call.func, frame)
-        names = {canonical(value.name) for value in values if isinstance(value, External)}
-        if names & known_calls("starts_afresh"):
+        if starts_afresh(program.ev, call, frame):
             yield Site(place.facts.path, call.site)

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.knowledge.calls import known_calls
-from torchrepro_lint.program.evaluation.values import External, FunctionValue, MethodValue
+from torchrepro_lint.program.evaluation.values import FunctionValue, MethodValue
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.if_tests import tests_around
+from torchrepro_lint.program.running.started_arguments import starts_afresh
 from torchrepro_lint.program.running.ways import MAX_WAYS, Way, Waypoint
 
 if TYPE_CHECKING:
@@ -32,8 +32,7 @@ def is_of_a_parent_alone(program: Program, one: Evidence) -> bool:
         if call.site <= one.site.number:
             continue
         values = program.ev.values(call.func, frame)
-        names = {value.name for value in values if isinstance(value, External)}
-        if names & known_calls("starts_afresh") and arms == one.path:
+        if arms == one.path and starts_afresh(program.ev, call, frame):
             starts = True
         elif any(isinstance(value, (FunctionValue, MethodValue)) for value in values) or not values:
             return False
@@ -73,8 +72,7 @@ def _starts(program: Program, place: Waypoint, name: str) -> bool:
     frame = frame_without_callers(program.ev, place.facts, place.scope)
     for call, _ in place.scope.calls:
         if called_name(call.func) == "spawn" and any(dotted_name(arg.value) == name for arg in call.args):
-            names = {value.name for value in program.ev.values(call.func, frame) if isinstance(value, External)}
-            if names & known_calls("starts_afresh"):
+            if starts_afresh(program.ev, call, frame):
                 return True
     return False
 
