@@ -330,3 +330,28 @@ def test_a_loader_that_another_file_reads(tmp_path: Path) -> None:
     (tmp_path / "data.py").write_text(READ)
     (tmp_path / "other.py").write_text("import data\n\nfor batch in data.loader:\n    print(batch)\n")
     assert _rows(tmp_path) == [("data.py", 12)]
+
+
+@pytest.mark.parametrize(
+    ("folder", "train", "is_told"),
+    [
+        ("data", "from data.used import Used\n\nUsed()\n", False),
+        ("data", "from data.used import Used\nfrom data.other import Data\n\nUsed()\nData()\n", True),
+        ("data", "import importlib\nfrom data.used import Used\n\nUsed()\nimportlib.import_module(name)\n", True),
+        ("data", "print('data')\n", True),  # what is to call it may be yet to be written
+        ("", "from used import Used\n\nUsed()\n", True),
+    ],
+)
+def test_a_module_that_no_program_loads_beside_those_that_one_does(
+    folder: str, train: str, is_told: bool, tmp_path: Path
+) -> None:
+    (tmp_path / "torchrepro-lint.toml").touch()
+    (tmp_path / folder).mkdir(exist_ok=True)
+    (tmp_path / folder / "used.py").write_text("class Used:\n    pass\n")
+    (tmp_path / folder / "other.py").write_text(MAKER)
+    (tmp_path / folder / "above.py").write_text("from .other import Data\n\n\ndef make():\n    return Data()\n")
+    (tmp_path / "train.py").write_text(f"import torch\n{train}")
+    assert bool(_rows(tmp_path)) is is_told
+    (tmp_path / folder / "above.py").unlink()
+    assert bool(_rows(tmp_path)) is is_told
+    assert len(_rows(tmp_path, profile="strict")) == 1

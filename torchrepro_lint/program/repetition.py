@@ -38,7 +38,12 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.foreign_seeding import calls_foreign_seeding
 from torchrepro_lint.program.running.guards import place_of
-from torchrepro_lint.program.running.named_uses import is_left_over, is_named_by
+from torchrepro_lint.program.running.named_uses import (
+    is_beside_used_modules,
+    is_imported_in_vain,
+    is_left_over,
+    is_named_by,
+)
 from torchrepro_lint.program.running.never_read import uses_of_a_module_name
 from torchrepro_lint.program.running.project_tests import is_of_a_test, looks_at_data_alone
 from torchrepro_lint.program.running.unused_methods import is_in_unused_method
@@ -110,12 +115,16 @@ def is_never_run(program: Program, site: Site) -> bool:
 
 
 def is_left_unused(program: Program, site: Site) -> bool:
-    """Whether a place is in functions or classes that nothing runs, of a file that another one imports, that is run as
-    a program itself, or that is the second copy of one that is imported. Of any other file that only defines, what is
-    to call it may be yet to be written.
+    """Whether a place is in functions or classes that nothing runs, of a file that another one imports which does more
+    than to define, that is run as a program itself, that is the second copy of one that is imported, or that lies in a
+    folder of modules of which a program loads others. Of any other file that only defines, what is to call it may be
+    yet to be written.
     """
     is_settled = (
-        program.imports.is_imported(site.path) or site.path in _programs(program) or is_second_copy(program, site.path)
+        not is_imported_in_vain(program, site.path)
+        or site.path in _programs(program)
+        or is_second_copy(program, site.path)
+        or is_beside_used_modules(program, site.path)
     )
     return is_settled and is_never_run(program, site)
 

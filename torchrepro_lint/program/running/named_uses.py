@@ -30,7 +30,7 @@ from torchrepro_lint.program.running.training_hooks import is_named_by_a_configu
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_left_over", "is_named_by"]
+__all__ = ["is_beside_used_modules", "is_imported_in_vain", "is_left_over", "is_named_by"]
 
 MAX_FILES = 1024  # that import the definition: past them, nobody is asked
 MAX_DEFINITIONS = 64
@@ -72,18 +72,18 @@ def is_named_by(
 def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     """Whether neither code that runs nor a configuration mentions the function or class around a scope, while something
     else of that module is used, or a program in sight loads the module: it was left there. To import the name is no
-    use of it. So is a module that only defines, and that no file imports, beside programs; and what only definitions
-    mention that are left over beside others that a configuration names (`_target_: data.Images`).
+    use of it. So is a module that only defines, and that no file imports, or only such modules, beside programs; and
+    what only definitions mention that are left over beside others that a configuration names (`_target_: data.Images`).
     """
     users = _users_of(program, facts, _outermost(scope))
     if users is None or _is_used(program, users):
         return False
     if any(_is_configured(program, path, name) for path, name in users.definitions):
         return False
-    if _is_loaded_unused(program, facts):
+    if _is_loaded_by_a_program(program, facts.path):
         return True
-    if not program.imports.is_imported(facts.path) and any(entry_points(program)) and _only_defines(facts):
-        return True  # a module that no file imports, beside programs
+    if any(entry_points(program)) and is_imported_in_vain(program, facts.path):
+        return True
     if any(_has_configured(program, path) for path, _ in users.definitions):
         return True
     # It is not of use itself, so that it need not be left out.
@@ -91,6 +91,30 @@ def is_left_over(program: Program, facts: ModuleFacts, scope: Scope) -> bool:
     return program.ev.remembered(
         key, lambda: any(_is_of_use(program, facts, one) for one in facts.scope.children), False
     )
+
+
+def is_beside_used_modules(program: Program, path: Path) -> bool:
+    """Whether a file lies in a folder below the project's root, and a program that lies elsewhere loads another file of
+    that folder, and nothing that it knows by a text alone.
+    """
+    if path.parent == program.root:
+        return False
+    return any(one != path and one.parent == path.parent for one in _loaded_from_elsewhere(program))
+
+
+def _loaded_from_elsewhere(program: Program) -> frozenset[Path]:
+    """The files that programs in other folders load; none where one of them may load anything."""
+
+    def find() -> frozenset[Path]:
+        found: set[Path] = set()
+        for start in {one.path for one in entry_points(program)}:
+            loaded = program.imports.with_imports(frozenset((start,)))
+            if any((facts := program.facts(one)) is None or mentions_of(program, facts).anything for one in loaded):
+                return frozenset()
+            found.update(one for one in loaded if one.parent != start.parent)
+        return frozenset(found)
+
+    return program.once("loaded from elsewhere", find)
 
 
 def _is_configured(program: Program, path: Path, name: str) -> bool:
@@ -115,9 +139,19 @@ def _only_defines(facts: ModuleFacts) -> bool:
     )
 
 
-def _is_loaded_unused(program: Program, facts: ModuleFacts) -> bool:
+def is_imported_in_vain(program: Program, path: Path) -> bool:
+    """Whether a module only defines, and so does all that imports it, directly or through others, if anything does; no
+    program starts in these files, and no test is among them.
+    """
+    above = program.imports.above(path)
+    if len(above) > MAX_FILES or above & program.tests or _is_loaded_by_a_program(program, path):
+        return False
+    return all((facts := program.facts(one)) is not None and _only_defines(facts) for one in sorted(above))
+
+
+def _is_loaded_by_a_program(program: Program, path: Path) -> bool:
     """Whether a program in sight loads the module of a definition, whether or not it imports the name."""
-    above = program.imports.above(facts.path)
+    above = program.imports.above(path)
     return any(one.path in above for one in entry_points(program))
 
 
