@@ -38,7 +38,8 @@ reasons_given.py    comments that say why a seed is another one in every run
 given_back.py       a constant, a draw, and None: the seed of that draw alone
 overridden_seeds.py seeds that another replaces before anything is drawn
 kept_draws.py       draws of which nothing is left
-loaded_weights.py   first weights that others replace; left_out_weights.py: all but some
+loaded_weights.py   first weights that others replace; left_out_weights.py: all but some;
+                    reset_weights.py: by a loop over all
 trained_models.py   networks and tensors that the program does not train
 module_networks.py  networks of an imported module that the program never asks for
 measured_models.py  models that are only built to look at their form; asked_form.py: by all their uses

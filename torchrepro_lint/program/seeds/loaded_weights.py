@@ -40,6 +40,7 @@ from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import Way, runs_whenever, runs_with, ways
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
 from torchrepro_lint.program.seeds.left_out_weights import leaves_some_out
+from torchrepro_lint.program.seeds.reset_weights import sets_all_anew
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -196,6 +197,7 @@ def _is_loaded_over(program: Program, sites: tuple[Site, ...], frame: Frame | No
         name
         for name in names
         if any(_loads_into(program, place, one, holder, held) for one in after for holder in _and_holders(name))
+        or _is_set_anew(program, place, call, name)
     }
     return bool(loaded) and _parts_given(scope, call) <= loaded
 
@@ -270,6 +272,20 @@ def _loads_into(program: Program, place: Place, call: tree.Call, name: str, held
         return _is_done_by(program, place, call, None, held)
     given = [arg for arg in call.args if _written(arg.value, place.scope) == name]
     return any(_is_done_by(program, place, call, arg, held) for arg in given)
+
+
+def _is_set_anew(program: Program, place: Place, built: tree.Call, name: str) -> bool:
+    """Whether a loop sets all parameters of what a name holds, or of what holds that, before anything is trained."""
+    scope, holders = place.scope, set(_and_holders(name))
+    end = _end(program, place.facts, scope, built.site, place.arms)
+    return any(
+        isinstance(one.func, tree.Attribute)
+        and _written(one.func.value, scope) in holders
+        and sets_all_anew(program, place, built, one)
+        and _runs_before_training(program, place, built, NamedCall(place.facts, scope, one, path))
+        for one, path in scope.calls
+        if built.site < one.site < end
+    )
 
 
 def _is_done_by(program: Program, place: Place, call: tree.Call, given: tree.Arg | None, held: Sequence[str]) -> bool:
