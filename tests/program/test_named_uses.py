@@ -140,6 +140,23 @@ def test_what_nothing_mentions_is_left_over_beside_what_is_used(tmp_path: Path, 
     assert _is_left_over(_program(tmp_path, train), "Net") is is_left
 
 
+@pytest.mark.parametrize(
+    ("train", "is_left"),
+    [
+        ("import nets\nfrom others import *\nnets.Other()\nNet()", True),
+        ("import nets\nfrom torch import *\nfrom others import *\nnets.Other()\nNet()", True),
+        ("from nets import *\nfrom others import *\nOther()\nNet()", False),
+        ("import nets\nfrom others import *\nnets.Other()\nnets.Net()", False),
+        ("import nets\nfrom others import *\nfrom elsewhere.nets import *\nnets.Other()\nNet()", False),
+        ("import nets\nfrom others import *\nfrom more import *\nnets.Other()\nNet()", False),
+        ("import nets\nfrom empty import *\nnets.Other()\nNet()", False),
+    ],
+)
+def test_a_name_that_a_star_brings_from_another_file(tmp_path: Path, train: str, is_left: bool) -> None:
+    more = {"more": "from nets import *", "empty": "pass"}
+    assert _is_left_over(_program(tmp_path, train, others=_NETS, **more), "Net") is is_left
+
+
 def test_what_a_configuration_names_is_not_left_over(tmp_path: Path) -> None:
     (tmp_path / "net.yaml").write_text("_target_: nets.Net\n", encoding="utf-8")
     assert not _is_left_over(_program(tmp_path, "from nets import Other\nOther()"), "Net")

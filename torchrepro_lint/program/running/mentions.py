@@ -178,8 +178,32 @@ class _Imports:
         yield from self._names.get(name, ())
         if any(one.kind in _DEFINITIONS for one in bindings):
             yield name, self._facts.path
-        elif any(one.kind not in _IMPORTS for one in bindings) or (self._facts.scope.stars and not bindings):
+        elif any(one.kind not in _IMPORTS for one in bindings):
             yield name, None
+        elif self._facts.scope.stars and not bindings:
+            yield from ((name, definer) for definer in self._by_stars(name) or {None})
+
+    def _by_stars(self, name: str) -> set[Path | None]:
+        """The files that define what `from module import *` may give the file by a name; none where no module that is
+        known has the name.
+        """
+        found: set[Path | None] = set()
+        for statement in self._facts.scope.stars:
+            home = self._program.project.resolve_from(self._facts.path, statement.level, statement.module)
+            facts = self._program.facts(home) if home is not None and home.suffix == ".py" else None
+            if facts is None:
+                if home is not None or self._may_be_own(statement):
+                    return set()
+            elif name in facts.scope.bindings:
+                found.add(self.definer(facts.path, name))
+            elif facts.scope.stars:
+                return set()
+        return found
+
+    def _may_be_own(self, statement: tree.ImportFrom) -> bool:
+        """Whether a module that is not found may be one of the project's all the same, by its name."""
+        last = statement.module.rpartition(".")[2]
+        return statement.level > 0 or any(last in (one.stem, one.parent.name) for one in self._program.project.files)
 
     def definer(self, module: Path, name: str) -> Path | None:
         """The file that defines the name in a module, possibly by importing it from there; None if unknown."""
