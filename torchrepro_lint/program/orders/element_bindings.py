@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, walk
 from torchrepro_lint.facts.scopes import Binding, Scope
 
-__all__ = ["assigned", "bindings_at", "bindings_of", "is_made_of_itself", "parameters", "put_into"]
+__all__ = ["added_to", "assigned", "bindings_at", "bindings_of", "is_made_of_itself", "parameters", "put_into"]
+
+_DICTS: Final = frozenset({"dict", "defaultdict", "OrderedDict"})
 
 
 def bindings_of(scope: Scope, name: str) -> tuple[Binding, ...]:
@@ -40,6 +43,25 @@ def put_into(scope: Scope, name: str, *methods: str) -> Iterator[tree.Arg]:
             case tree.Call(func=tree.Attribute(value=owner, attr=attr), args=(arg,)) if attr in methods:
                 if dotted_name(owner) == name:
                     yield arg
+
+
+def added_to(scope: Scope, name: str) -> Iterator[tree.Expr]:
+    """The single elements that are put into the collection of this name: a dict's keys, `counts[word] = 0`."""
+    yield from (arg.value for arg in put_into(scope, name, "append", "add"))
+    if any(map(_makes_a_dict, assigned(scope, name))):
+        for store in scope.stores:
+            match store.target:
+                case tree.Subscript(value=owner, index=index) if dotted_name(owner) == name:
+                    yield index
+
+
+def _makes_a_dict(value: tree.Expr) -> bool:
+    match value:
+        case tree.DictDisplay():
+            return True
+        case tree.Call(func=func):
+            return (dotted_name(func) or "").rpartition(".")[2] in _DICTS
+    return False
 
 
 def is_made_of_itself(binding: Binding) -> bool:

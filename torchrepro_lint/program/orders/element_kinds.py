@@ -15,12 +15,9 @@ from torchrepro_lint.facts.scopes import Binding, Scope
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, MethodValue
-from torchrepro_lint.program.orders.element_annotations import (
-    ElementKind,
-    annotated_elements,
-    joined,
-)
+from torchrepro_lint.program.orders.element_annotations import ElementKind, annotated_elements, joined
 from torchrepro_lint.program.orders.element_bindings import (
+    added_to,
     bindings_at,
     bindings_of,
     is_made_of_itself,
@@ -223,6 +220,8 @@ class Reader:
                 return inner_kind if word == "unique" else "number"
             if word in _DRAWS and first is not None and self.kind(first, depth - 1) == "number":
                 return "number"  # of so many: `np.random.choice(len(data), 8)`
+            if word == "sample" and first is not None and is_named(node.func.value, "random"):
+                return self.elements(first, depth - 1)
             if word == "numpy" and not node.args:
                 return "number"  # a tensor's: it holds no texts, whatever it is called
             if word in _JOINED:
@@ -310,8 +309,8 @@ class Reader:
                 yield elements_of_elements(self, binding.node, depth - 1)  # type: ignore[arg-type]
             elif isinstance(binding.node, tree.AugAssign) and binding.node.op in ("|", "+"):
                 yield self.elements(binding.node.value, depth - 1)
-        for arg in put_into(self.scope, name, "append", "add"):
-            yield self.kind(arg.value, depth - 1)
+        for added in added_to(self.scope, name):
+            yield self.kind(added, depth - 1)
         for arg in put_into(self.scope, name, "extend", "update"):
             yield self.elements(arg.value, depth - 1)
 
