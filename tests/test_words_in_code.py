@@ -29,6 +29,7 @@ OTHER_TEXTS = {
     "program/orders/permutations.py": "names of torch",
     "program/running/entry_points.py": "console scripts, and the files of build tools",
     "program/running/mentions.py": "the syntax of Python",
+    "program/seeds/reset_weights.py": "names of torch",
     "program/seeds/asked_seeds.py": "one name of the program itself",
     "program/seeds/evaluation_mode.py": "names of torch",
     "program/programs/first_weights.py": "names of torch",
@@ -39,6 +40,7 @@ OTHER_TEXTS = {
     "program/seeds/unread_seeds.py": "options of the command line",
     "program/workers/item_seeds.py": "where a word begins in a name",
     "program/workers/library_rngs.py": "versions",
+    "rules/backends/cublas_workspace_unset.py": "names of torch",
     "rules/orders.py": "names of torch",
 }
 
