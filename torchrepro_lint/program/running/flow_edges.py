@@ -14,7 +14,7 @@ from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name, strings_in, uncalled
 from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.program.running.call_index import called_name
-from torchrepro_lint.program.running.flow_expressions import ATTRIBUTES, Around, Expressions
+from torchrepro_lint.program.running.flow_expressions import Around, Expressions
 from torchrepro_lint.program.running.flow_names import Defined, FileNames, names_in
 from torchrepro_lint.program.running.flow_transfers import ESCAPED, SAME, TRANSFERS, Flow, Vertex
 
@@ -103,7 +103,8 @@ class _Statements(Expressions):
             case tree.ImportFrom(names=names):
                 for name, alias in names:
                     if name != "*":
-                        self.lead(((f".{name}", SAME), (f"{name}()", SAME), *ATTRIBUTES), self.variable(alias or name))
+                        imported = ((f".{name}", SAME), (f"{name}()", SAME), *self.attributes)
+                        self.lead(imported, self.variable(alias or name))
                         if alias is not None and alias != name:
                             self.renamed.setdefault(alias, set()).add(name)
                             self.lead(((f"{name}()", SAME),), f"{alias}()")

@@ -11,7 +11,7 @@ from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.flow_names import Defined, FileNames
 from torchrepro_lint.program.running.flow_transfers import ESCAPED, SAME, SOURCE, TRANSFERS, Flow, Vertex
 
-__all__ = ["ATTRIBUTES", "Around", "Expressions"]
+__all__ = ["Around", "Expressions"]
 
 #: Methods that put what they are given into what they are called on; the second kind puts its items there.
 _PUTS: Final = frozenset({"append", "appendleft", "add", "insert", "put", "put_nowait", "setdefault", "push"})
@@ -36,12 +36,12 @@ _ITERTOOLS: Final = frozenset({"islice", "cycle", "tqdm", "track", "takewhile", 
 _HANDS_ON: Final = frozenset({"partial", "partialmethod"})
 _FUNCTION_KEYWORDS: Final = frozenset({"target", "func", "fn", "function", "callback"})
 #: What a call of an object gives.
-_CALLED: Final = (("__call__()", SAME), ("forward()", SAME))
+_CALLED: Final = ("__call__", "forward")
 #: What gives a part of something by the text that it is given.
 _BY_TEXT: Final = frozenset({"getattr", "get", "pop", "setdefault", "attrgetter", "itemgetter", "__getitem__"})
 #: What a loop over an object of the project takes, and an index: what these methods return.
-ITERATED: Final = tuple((f"{name}()", SAME) for name in ("__next__", "__getitem__"))
-ITERATOR: Final = ("__iter__()", SAME)
+_ITERATED: Final = ("__next__", "__getitem__")
+_ITERATOR: Final = ("__iter__",)
 #: Functions of Python that call others with the items of what they are given; those that call others at all.
 _CALLS_WITH_ITEMS: Final = frozenset({"map", "filter", "sorted", "max", "min", "reduce", "groupby"})
 _CALLS_BACK: Final = _CALLS_WITH_ITEMS | {"getattr", "setattr", "iter", "property", "type"}
@@ -49,7 +49,7 @@ BUILTINS: Final = frozenset(dir(builtins))
 #: Functions of Python that call none of the project but by the special methods of what they are given.
 _CALLS_NOTHING: Final = BUILTINS - _CALLS_BACK
 #: What an attribute may be that a class computes.
-ATTRIBUTES: Final = tuple((f"{name}()", SAME) for name in ("__getattr__", "__getattribute__", "__get__"))
+_ATTRIBUTES: Final = ("__getattr__", "__getattribute__", "__get__")
 
 
 class Around(NamedTuple):
@@ -74,6 +74,14 @@ class Expressions:
         self.sources = sources
         self.mentioned: set[str] = set()
         self.edges: dict[Vertex, dict[Flow, None]] = {}
+        self.attributes = self._results(_ATTRIBUTES)
+        self.iterated_over = self._results(_ITERATED)
+        self.iterators = self._results(_ITERATOR)
+        self.called = self._results(_CALLED)
+
+    def _results(self, methods: Iterable[str]) -> tuple[Flow, ...]:
+        """What those of some special methods return that the files define."""
+        return tuple((f"{one}()", SAME) for one in methods if one in self.defined.names or one in self.defined.stored)
 
     def lead(self, flows: Iterable[Flow], target: Vertex) -> None:
         """Adds an edge to a vertex for each of some flows."""
@@ -91,7 +99,7 @@ class Expressions:
 
     def items(self, flows: list[Flow]) -> list[Flow]:
         """What a loop takes out of what it goes through."""
-        return [*TRANSFERS.taken(flows), *ITERATED, *TRANSFERS.taken([ITERATOR])] if flows else []
+        return [*TRANSFERS.taken(flows), *self.iterated_over, *TRANSFERS.taken(self.iterators)] if flows else []
 
     def put(self, target: tree.Expr, flows: Sequence[Flow], around: Around) -> None:
         """Values are put into what an expression has: who gave that to a parameter has them as well."""
@@ -155,7 +163,7 @@ class Expressions:
                 self.mentioned.add(attr)
                 if not (isinstance(value, tree.Name) and (value.id == around.own or value.id in self.names.imported)):
                     self.flows(value, around)  # for the calls in it
-                return [(f".{attr}", SAME), *ATTRIBUTES]
+                return [(f".{attr}", SAME), *self.attributes]
             case tree.Call():
                 return self.call(node, around)
             case tree.Subscript(value=value, index=index):
@@ -239,12 +247,12 @@ class Expressions:
         flows = self.flows(value, around)
         match index:
             case tree.Const(value=str() as key):
-                return [*TRANSFERS.taken(flows), *ITERATED, (f".{key}", SAME)]
+                return [*TRANSFERS.taken(flows), *self.iterated_over, (f".{key}", SAME)]
             case tree.Const() | tree.Unary():
-                return [*TRANSFERS.taken(flows), *ITERATED]
+                return [*TRANSFERS.taken(flows), *self.iterated_over]
             case tree.Opaque():
                 return flows
-        return [*flows, *TRANSFERS.taken(flows), *ITERATED]
+        return [*flows, *TRANSFERS.taken(flows), *self.iterated_over]
 
     def call(self, call: tree.Call, around: Around) -> list[Flow]:
         owned: list[Flow] = []
@@ -274,7 +282,7 @@ class Expressions:
         given = self._arguments(call, name, called, around)
         if is_unseen or name in _HANDS_ON or any(arg.keyword in _FUNCTION_KEYWORDS for arg in call.args):
             self.lead(given, ESCAPED)
-            result = [*result, *_CALLED]
+            result = [*result, *self.called]
         if name == "iter":
             self.iterated(given, around)
         if isinstance(call.func, tree.Attribute):
@@ -293,7 +301,7 @@ class Expressions:
             return []
         passed = owned
         if not (isinstance(call.func, tree.Name) and name in self.names.own) and not self._is_own(call.func, around):
-            passed = [*owned, *given, *([ITERATOR] if given else ())]
+            passed = [*owned, *given, *(self.iterators if given else ())]
         if name in _IN_TUPLES:
             return [*result, *TRANSFERS.held(passed)]
         if name == "next":
