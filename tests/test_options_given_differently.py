@@ -52,6 +52,7 @@ ALIKE: Mapping[str, Mapping[str, str]] = {
     "the default written out": {"a.sh": "python main.py\n", "b.sh": "python main.py --eval-every 1\n"},
     "one configuration": {"a.yaml": "eval_every: 5\n"},
     "another option of two values": {"a.sh": "python main.py --no-eval-every 2\npython main.py --eval-every-step 5\n"},
+    "another value in a comment": {"run.sh": "python main.py --eval-every 5\n# python main.py --eval-every 1\n"},
     "a command of another program": {"a.sh": "python other.py\n", "b.sh": "python main.py --eval-every 5\n"},
 }
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.program.intent.configured_defaults import gives_option
+from torchrepro_lint.program.intent.options_left_off import commands_run
 from torchrepro_lint.program.word_index import any_word
 from torchrepro_lint.source.commands import given_in_code, name_file, values_of
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, settings_of
@@ -46,7 +47,7 @@ def _in_commands(program: Program, name: str) -> Iterator[bytes]:
     declares it.
     """
     defaults, programs = _declared(program, name)
-    for text in program.commands.values():
+    for text in commands_run(program):
         given = values_of(text, name)
         yield from given
         if not given and any(name_file([text], one) for one in programs):

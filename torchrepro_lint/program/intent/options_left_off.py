@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.running.events import Event
 
 __all__ = [
+    "commands_run",
     "is_an_option_left_off",
     "is_reached_with_an_option_left_off",
     "needs_an_option_left_off",
@@ -46,6 +47,11 @@ __all__ = [
 #: Options that count wherever they may be on.
 _ASKED_FOR: Final = ("is_a_given_seed", "chooses_training")
 _OFF: Final = ("false", "0", "no", "none", "")
+
+
+def commands_run(program: Program) -> list[bytes]:
+    """The texts that give commands of the project, without those that are commented out."""
+    return program.once("commands without comments", lambda: without_comments(program.commands))
 
 
 def is_an_option_left_off(program: Program, node: tree.Expr, frame: Frame) -> bool:
@@ -135,7 +141,7 @@ def _is_left(program: Program, name: str) -> bool:
     if names_setting(program.root, name):
         return False
     programs = {one.name for path, _, _ in declared for one in program.imports.above(path)}
-    commands = program.once("commands without comments", lambda: without_comments(program.commands))
+    commands = commands_run(program)
     return (
         any(name_file(commands, one) for one in sorted(programs))
         and all(flags for _, flags, _ in declared)
