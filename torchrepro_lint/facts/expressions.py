@@ -11,6 +11,7 @@ __all__ = [
     "conjuncts",
     "dotted_name",
     "held_by",
+    "inside_first",
     "is_none_literal",
     "last_site",
     "parts_of_comprehension",
@@ -108,6 +109,20 @@ def walk(roots: Iterable[tree.Expr]) -> Iterator[tree.Expr]:
         node = pending.pop()
         yield node
         pending.extend(sub_expressions(node))
+
+
+def inside_first(root: tree.Expr) -> Iterator[tree.Expr]:
+    """All expressions below a root in the order in which they are worked out: parts come before what they are parts of;
+    not those of inner scopes.
+    """
+    pending = [(root, False)]
+    while pending:
+        node, is_opened = pending.pop()
+        if is_opened:
+            yield node
+            continue
+        pending.append((node, True))
+        pending.extend((part, False) for part in reversed(sub_expressions(node)))
 
 
 def strings_in(root: tree.Expr) -> Iterator[str]:

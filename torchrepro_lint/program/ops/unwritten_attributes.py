@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
-from torchrepro_lint.knowledge.contents import joins_tensors
 from torchrepro_lint.knowledge.plain_classes import plain_classes
 from torchrepro_lint.program.evaluation import attributes
-from torchrepro_lint.program.evaluation.frames import Frame
-from torchrepro_lint.program.evaluation.values import External, Site
+from torchrepro_lint.program.evaluation.values import Site
+from torchrepro_lint.program.ops.joined_tensors import is_joined
 from torchrepro_lint.program.ops.memory_uses import memory_use
 from torchrepro_lint.program.ops.operations import Operation
 from torchrepro_lint.program.running.callers import called_name, frame_without_callers
 from torchrepro_lint.program.running.classes_around import class_of_method
-from torchrepro_lint.program.running.parents import Node, Parents, parents_of
+from torchrepro_lint.program.running.parents import parents_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -80,19 +79,6 @@ def _is_whole_parameter(program: Program, made: Operation) -> bool:
     )
 
 
-def _is_joined(program: Program, parents: Parents, at: Node, frame: Frame) -> bool:
-    """Whether a tensor is in the list of those that are put together, or what has the same memory as it:
-    `torch.cat([self.token, x])`, `torch.cat([self.token.expand(n, -1), x])`.
-    """
-    display = at if isinstance(at, tree.Display) else parents.of(at)
-    arg = parents.of(display) if isinstance(display, tree.Display) else None
-    call = parents.of(arg) if isinstance(arg, tree.Arg) else None
-    if not isinstance(call, tree.Call):
-        return False
-    values = program.ev.values(call.func, frame)
-    return bool(values) and all(isinstance(one, External) and joins_tensors(one.name) for one in values)
-
-
 def _uses(program: Program, path: Path, target: tree.Attribute, *, may_be_joined: bool) -> Iterator[tuple[str, Site]]:
     """What each use of an attribute of that name in a file does; `unknown` where the file cannot be read."""
     facts = program.facts(path)
@@ -111,5 +97,7 @@ def _uses(program: Program, path: Path, target: tree.Attribute, *, may_be_joined
             continue
         frame = frame_without_callers(program.ev, facts, scope)
         found = memory_use(program.ev, parents, use, frame)
-        joined = may_be_joined and found.kind == "unknown" and _is_joined(program, parents, found.at, frame)
+        joined = (
+            may_be_joined and found.kind in ("unknown", "bound") and is_joined(program.ev, parents, found.at, frame)
+        )
         yield "reads" if joined else found.kind, Site(path, use.site)

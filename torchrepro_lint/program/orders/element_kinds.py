@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ElementKind", "Reader", "kind_of_elements"]
 
-_DEPTH: Final = 8
+_DEPTH: Final = 12
 _ARRAYS: Final = frozenset({"np", "numpy", "torch", "jnp"})
 #: What arrays of class numbers are called.
 _TARGETS: Final = frozenset({"y", "ys", "y_train", "target", "targets"})

@@ -22,26 +22,45 @@ if TYPE_CHECKING:
 __all__ = ["elements_of_elements", "field", "unpacked", "values_of"]
 
 
-def elements_of_elements(reader: Reader, node: tree.Expr, depth: int) -> ElementKind | None:
-    """What the collections hold that a collection holds."""
+def elements_of_elements(reader: Reader, node: tree.Expr, depth: int, levels: int = 1) -> ElementKind | None:
+    """What the collections hold that a collection holds, so many `levels` down."""
     if depth == 0:
         return None
+    if levels == 0:
+        return reader.elements(node, depth)
     match node:
         case tree.Comprehension(element=element):
-            return reader.inside(node).elements(element, depth - 1)
+            return elements_of_elements(reader.inside(node), element, depth - 1, levels - 1)
         case tree.Display(items=items):
-            return joined(reader.elements(item, depth - 1) for item in items)
+            return joined(elements_of_elements(reader, item, depth - 1, levels - 1) for item in items)
         case tree.Call(func=tree.Name(id="list" | "tuple" | "sorted" | "reversed" | "tqdm"), args=(arg, *_)):
-            return elements_of_elements(reader, arg.value, depth - 1)
+            return elements_of_elements(reader, arg.value, depth - 1, levels)
         case tree.Name(id=name):
-            made = [elements_of_elements(reader, one, depth - 1) for one in assigned(reader.scope, name)]
-            put = [reader.elements(arg.value, depth - 1) for arg in put_into(reader.scope, name, "append", "add")]
+            made = _nested(reader, name, depth, levels)
+            outer = [
+                elements_of_elements(reader, one.node, depth - 1, levels + 1)  # type: ignore[arg-type]
+                for one in bindings_of(reader.scope, name)
+                if one.kind == "element" and not one.unpack and one.node is not None
+            ]
             given = [
-                reader.of_handed(one, lambda there, list_: elements_of_elements(there, list_, depth - 1))
+                reader.of_handed(one, lambda there, list_: elements_of_elements(there, list_, depth - 1, levels))
                 for one in parameters(reader.scope, name)
             ]
-            return joined(kind for kind in (*made, *put, *given) if kind is not None) or by_name(node)
+            return joined(kind for kind in (*made, *outer, *given) if kind is not None) or by_name(node)
+        case tree.Attribute(value=tree.Name(id=owner), attr=attr) if owner == reader.method.self_name:
+            made = [kind for one in reader.methods() for kind in _nested(one, f"self.{attr}", depth, levels)]
+            return joined(kind for kind in made if kind is not None) or by_name(node)
     return by_name(node)
+
+
+def _nested(reader: Reader, name: str, depth: int, levels: int) -> list[ElementKind | None]:
+    """What the collections hold that a scope assigns to a name or puts into what has it."""
+    made = [elements_of_elements(reader, one, depth - 1, levels) for one in assigned(reader.scope, name)]
+    put = [
+        elements_of_elements(reader, arg.value, depth - 1, levels - 1)
+        for arg in put_into(reader.scope, name, "append", "add")
+    ]
+    return [*made, *put]
 
 
 def values_of(reader: Reader, node: tree.Expr, depth: int) -> ElementKind | None:

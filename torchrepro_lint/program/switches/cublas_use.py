@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import dotted_name, walk
+from torchrepro_lint.facts.expressions import dotted_name, inside_first
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.method_words import method_words
 from torchrepro_lint.knowledge.names import canonical
@@ -47,7 +47,7 @@ def _products(ev: Evaluator, place: Waypoint) -> Iterator[Site]:
         path = scope.path_at(root.site)
         if path != place.path[: len(path)]:
             continue
-        for node in sorted(walk([root]), key=lambda one: one.site):
+        for node in inside_first(root):
             if node.site >= place.site:
                 return
             if moved is not None and _multiplies(ev, node, moved, frame):
@@ -66,12 +66,20 @@ def _names(statement: Node, call: tree.Call) -> Iterator[str]:
             yield name
 
 
+def _is_moved(ev: Evaluator, func: tree.Expr, frame: Frame) -> bool:
+    """Whether what is called is what a method has just moved: `nn.Linear(4, 4).to(device)(x)`."""
+    match func:
+        case tree.Call(func=tree.Attribute()):
+            return uses_a_gpu(ev, func, frame, where_there_is_one=True)
+    return False
+
+
 def _multiplies(ev: Evaluator, node: tree.Expr, moved: set[str], frame: Frame) -> bool:
     match node:
         case tree.Binary(op="@"):
             return True
         case tree.Call(func=func):
-            if dotted_name(func) in moved:
+            if dotted_name(func) in moved or _is_moved(ev, func, frame):
                 return True
             if isinstance(func, tree.Attribute) and func.attr in method_words("multiplies"):
                 return True
