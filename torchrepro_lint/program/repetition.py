@@ -13,6 +13,7 @@ what is copied from elsewhere, unless a program of the project's own runs it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -67,6 +68,9 @@ __all__ = [
     "only_evaluates",
     "wants_to_repeat",
 ]
+
+#: The steps of a game.
+_PLAYS: Final = re.compile(rb"env\.step\(")
 
 #: The modules that want to repeat when they run, each with what shows it; None for a command line that may seed.
 _Wishes: TypeAlias = dict[Path, list["Evidence | None"]]
@@ -152,10 +156,14 @@ def only_evaluates(program: Program, site: Site) -> bool:
 
 
 def _evaluates_or_shows(program: Program, path: Path) -> bool:
-    """Whether a script evaluates or shows something, and its text has nothing that trains or optimizes."""
+    """Whether a script evaluates or shows something, and its text has nothing that trains or optimizes, nor keeps what
+    comes of the steps of an environment.
+    """
     holds = program.project.holds
     learns = program_words("trains", "may_train", "optimizes")
-    return holds(path, program_words("evaluates_or_shows")) and not holds(path, learns)
+    if not holds(path, program_words("evaluates_or_shows")) or holds(path, learns):
+        return False
+    return not (holds(path, _PLAYS) and holds(path, program_words("keeps_experience")))
 
 
 def is_run_elsewhere_alone(program: Program, site: Site) -> bool:

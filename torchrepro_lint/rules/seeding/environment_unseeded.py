@@ -59,6 +59,7 @@ Not reported
     - Random actions that show what an environment is like, beside a training: what comes of them is printed or plotted,
       and the environment is reset before an agent plays. Also an environment that is made for that alone. Both are
       reported in the `strict` profile only.
+    - Programs that only evaluate or show a trained agent: reported in the `strict` profile only.
     - Actions of which nothing but the form is asked: `len(env.action_space.sample())`, `env.action_space.sample() * 0`.
     - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
       profile only.
@@ -75,6 +76,7 @@ from collections.abc import Hashable, Iterator
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.fixes.environment_seed_fix import environment_seed_fix
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.repetition import only_evaluates
 from torchrepro_lint.program.seeds.environment_seeds import unseeded_environments
 from torchrepro_lint.rules.base import Rule
 from torchrepro_lint.rules.one_cause import first_for_all
@@ -104,7 +106,5 @@ class EnvironmentUnseeded(Rule):
             fix, declined = environment_seed_fix(program, one) if program.is_asked(one.site.path) else (None, None)
             message = _MESSAGES[one.kind].format(name=one.name)
             cause = (one.site.path, one.name) if one.kind == "space" and one.name else None
-            yield (
-                cause,
-                self.finding(program, one.site, message, fix=fix, declined=declined, seldom_matters=one.is_shown),
-            )
+            seldom = one.is_shown or (only_evaluates(program, one.site) and "the program only evaluates")
+            yield cause, self.finding(program, one.site, message, fix=fix, declined=declined, seldom_matters=seldom)
