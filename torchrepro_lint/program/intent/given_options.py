@@ -6,10 +6,9 @@ down for an option that a configuration gives, `config.every = 5`, is none of it
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
@@ -24,13 +23,11 @@ if TYPE_CHECKING:
 
 __all__ = ["is_given_differently"]
 
-_NAME: Final = re.compile(r"[A-Za-z_]\w*")
-
 
 def is_given_differently(program: Program, option: str) -> bool:
     """Whether an option, as it is written (`args.every`), has two values or more in the runs that a project shows."""
     name = last_part(option)
-    if _NAME.fullmatch(name) is None:
+    if not name.isidentifier():
         return False
     return program.once(("given differently", name), partial(_is_given_differently, program, name))
 
