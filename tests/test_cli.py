@@ -335,7 +335,7 @@ def test_wrong_usage_is_one_message_and_exit_2(project: Path, capsys, arguments:
 @pytest.mark.parametrize(
     ("name", "data", "message"),
     [
-        ("x.py", b"import torch  # caf\xe9\n", "not utf-8: invalid continuation byte"),
+        ("x.py", b"import torch\nx = 'caf\xe9'\n", "not utf-8: invalid continuation byte"),
         ("x.ipynb", b'{"cells": "torch', "not valid JSON: Unterminated string"),
     ],
 )

@@ -95,6 +95,16 @@ def test_what_python_reads_and_libcst_does_not_is_only_counted(write) -> None:
     _alone_is_reported(write, ODD_TABS)
 
 
+def test_bytes_of_no_encoding_in_comments_are_only_counted(write) -> None:
+    """Python imports such a file."""
+    root = _root(write, {"other.py": "", "train.py": "import torch\nimport other\ntorch.manual_seed(0)\n"})
+    (root / "other.py").write_bytes(b"import torch\n\nprint(torch.rand(2))  # \xb9\xe8\n")
+    report = check([root])
+    assert (report.findings, report.left) == ((), LeftToStrict(unread=(root / "other.py",)))
+    (finding,) = check([root / "other.py"]).findings
+    assert (finding.code, finding.severity) == ("TRL900", Severity.WARNING)
+
+
 def _alone_is_reported(write, text: str) -> None:
     alone = _root(write, {"other.py": text, "train.py": "import torch\n"}) / "other.py"
     assert [one.code for one in check([alone]).findings] == ["TRL900"]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from torchrepro_lint.knowledge.old_syntax import ENDS_WITH_NULL
+from torchrepro_lint.knowledge.old_syntax import BYTES_IN_COMMENTS, ENDS_WITH_NULL
 from torchrepro_lint.source.text import SourceError, decode, read_source, split_lines
 
 HERE = Path("a.py")
@@ -53,6 +53,9 @@ def test_cookies(data: bytes, encoding: str, text: str | None) -> None:
     [
         (b"x = 1\ny = '\xe9'\n", 2, 6, "not utf-8: invalid continuation byte"),
         (b"x\n\xff", 2, 1, "not utf-8: invalid start byte"),
+        (b"x = 1\n# \xff\n", 2, 3, f"not utf-8: invalid start byte, {BYTES_IN_COMMENTS}"),
+        (b"x = 1  # \xff\ny = '\xff'\n", 1, 10, "not utf-8: invalid start byte"),
+        (b"x = (  # \xff\n", 1, 10, "not utf-8: invalid start byte"),
         (b"# coding: nonsense\n", 1, 1, "unknown encoding: nonsense"),
         (b"# coding: rot13\n", 1, 1, "rot13 is not a text encoding"),
         (b"# coding: undefined\nimport torch\n", 1, 1, "undefined is not a text encoding"),

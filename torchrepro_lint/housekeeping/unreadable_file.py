@@ -9,7 +9,8 @@ What it does
 
     Code for an older Python, code to be filled in (`loss = # TODO`, a function with nothing but such a comment) and a
     cell of a notebook are reported where the file is named, by the command line, an editor or a hook: whoever wrote
-    them knows it, and changes nothing.
+    them knows it, and changes nothing. So are bytes that do not match the encoding in comments alone: Python imports
+    such a file, and refuses only to run it.
 
     Some files are reported where they are named as well, and where a file imports them that can be read and is checked:
     - what is no module of any Python: a template, the text of a notebook, a part of a file;
@@ -58,7 +59,12 @@ from pathlib import Path
 from typing import ClassVar, Literal
 
 from torchrepro_lint.diagnostics import Finding, Location, Position, Severity
-from torchrepro_lint.knowledge.old_syntax import is_meant_for_no_module, is_of_an_older_python, is_to_be_filled_in
+from torchrepro_lint.knowledge.old_syntax import (
+    BYTES_IN_COMMENTS,
+    is_meant_for_no_module,
+    is_of_an_older_python,
+    is_to_be_filled_in,
+)
 
 __all__ = ["UnreadableFile"]
 
@@ -89,7 +95,12 @@ class UnreadableFile:
         more than to define what nothing imports, and mentions torch.
         """
         location = Location(path, Position(row, column), Position(row, column + 1))
-        is_known = what == "cell" or is_of_an_older_python(reason) or is_to_be_filled_in(reason)
+        is_known = (
+            what == "cell"
+            or is_of_an_older_python(reason)
+            or is_to_be_filled_in(reason)
+            or reason.endswith(BYTES_IN_COMMENTS)
+        )
         is_meant = is_known or not is_module or is_meant_for_no_module(reason)
         severity = Severity.WARNING if is_meant else self.severity
         left = () if is_meant and not is_named and (is_known or not is_imported) else None

@@ -14,6 +14,7 @@ from torchrepro_lint.knowledge.tables import DataFileError, read_toml
 __all__ = [
     "BEGINS_INDENTED",
     "BLOCK_LEFT_OUT",
+    "BYTES_IN_COMMENTS",
     "ENDS_EARLY",
     "ENDS_WITH_NULL",
     "NOTEBOOK_FORMAT",
@@ -50,6 +51,10 @@ _OLD_NOTEBOOKS: Final = tuple(f"{NOTEBOOK_FORMAT} {number}:" for number in (1, 2
 #: How the reason begins why a file cannot be analysed that Python reads: libcst takes some mixtures of tabs and spaces
 #: for another indentation than Python does.
 NOT_BY_LIBCST: Final = "Python reads it, but the parser libcst does not"
+
+#: How the reason ends why a file cannot be read of which Python compiles the bytes when it is imported: those that are
+#: no UTF-8 are in comments (CPython 3.6 to 3.13 refuse them only in a file that is run).
+BYTES_IN_COMMENTS: Final = "in a comment, where Python refuses it only if the file is run"
 
 #: Python's TabError, with which Python 3 refuses what Python 2 reads: docs.python.org/3.0/whatsnew/3.0.html.
 _TABS: Final = "inconsistent use of tabs and spaces in indentation"

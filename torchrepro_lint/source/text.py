@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import ast
 import codecs
 import io
 import re
 import stat
 import tokenize
+import warnings
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.diagnostics import TorchReproLintError
-from torchrepro_lint.knowledge.old_syntax import ENDS_WITH_NULL
+from torchrepro_lint.knowledge.old_syntax import BYTES_IN_COMMENTS, ENDS_WITH_NULL
 from torchrepro_lint.source.cells import is_notebook, join, python_text, searched_text, split
 
 if TYPE_CHECKING:
@@ -172,7 +174,8 @@ def _decode(path: Path, data: bytes, encoding: str) -> Source:
         start = body.rfind(b"\n", 0, error.start) + 1
         column = len(body[start : error.start].decode(encoding, "replace")) + 1
         row = body.count(b"\n", 0, error.start) + 1
-        raise SourceError(path, row, column, f"not {encoding}: {error.reason}") from error
+        where = f", {BYTES_IN_COMMENTS}" if _is_compiled(data) else ""
+        raise SourceError(path, row, column, f"not {encoding}: {error.reason}{where}") from error
     if text.startswith("\ufeff"):
         raise SourceError(path, 1, 1, "begins with two byte order marks" if bom else "begins with U+FEFF")
     if "\0" in text:
@@ -181,6 +184,17 @@ def _decode(path: Path, data: bytes, encoding: str) -> Source:
         is_last = len(lines[-1]) == 1 and not after.strip("\0 \t\r\n")
         raise SourceError(path, len(lines), len(lines[-1]), ENDS_WITH_NULL if is_last else "contains a null character")
     return Source(path, data, encoding, bom)
+
+
+def _is_compiled(data: bytes) -> bool:
+    """Whether Python compiles the bytes of a file, as it does where it imports one."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ast.parse(data)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _body(data: bytes, bom: bool) -> bytes:

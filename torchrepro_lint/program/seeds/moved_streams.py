@@ -63,6 +63,7 @@ __all__ = ["Moved", "moved_by"]
 _ON_THE_CPU: Final = frozenset(f"torch.{name}" for name in ("rand", "randn", "randint", "randperm", "normal"))
 
 _AS_BEFORE: Final = "the trainings before it end where they ended when it is run again"
+_ITEMS_TOO: Final = "with another number of workers the items differ as well"
 _ONE_VALUE: Final = "no command or configuration gives that option another value"
 
 
@@ -218,7 +219,7 @@ def _by_the_number_of_workers(program: Program, loader: Loader) -> Iterator[Move
     if draws:
         event = draws[0].event
         drawn = Link(event.site, f"where `{said}` is 0, the items are drawn from it as well: {event.name}")
-        yield Moved(f"`{said}`", (*event.chain, drawn))
+        yield Moved(f"`{said}`", (*event.chain, drawn), _ITEMS_TOO)
 
 
 def _is_zero_by_default(program: Program, option: MemberOf) -> bool:

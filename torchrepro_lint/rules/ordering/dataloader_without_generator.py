@@ -133,12 +133,12 @@ Not reported
       says that the program does not seed torch.
     - What is seen to move an order, between the seed and a pass over the loader or in the turn before of the same loop:
       a draw on the CPU, or a pass over another loader, where an option (of the command line, a configuration or the
-      environment) says in which turns of a loop that is done, as in `epoch % args.eval_every == 0`; and items that
-      draw, where an option that is 0 unless given counts the workers. An option counts if the project gives it two
-      values: in its scripts and READMEs, one of which may run the program without it, in its YAML files, or in the
-      lists with which its programs start others. Otherwise all runs of the project have one order, and the loader is
-      reported in the `strict` profile only. So is a loop over trainings under one seed, of which a `break` may end one
-      early: whoever runs it again has the same trainings before.
+      environment) says in which turns of a loop that is done, as in `epoch % args.eval_every == 0`. An option counts if
+      the project gives it two values: in its scripts and READMEs, one of which may run the program without it, in its
+      YAML files, or in the lists with which its programs start others. Otherwise all runs of the project have one
+      order, and the loader is reported in the `strict` profile only. So are items that draw, where an option that is 0
+      unless given counts the workers, as they differ themselves with another number; and a loop over trainings under
+      one seed, of which a `break` may end one early: whoever runs it again has the same trainings before.
     - What does not count there: an option that says whether something is done at all, `if args.finetune:`, or how often
       in a row, `range(args.clients)`: runs with another one differ in more than their batches. Nor do the number of
       epochs, the epoch with which a resumed run begins, dropout, which is on the device of the network, a loop that
