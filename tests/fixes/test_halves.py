@@ -647,7 +647,7 @@ ASKED = "[tool.torchrepro-lint]\nextend-select = ['TRL201']"
 ONE_ORDER = f"""{HEAD}
 loader = DataLoader(data, batch_size=4, shuffle=True)
 {TRAINS}"""
-#: The same, and an option says how often an evaluation draws from the generator of the order.
+#: The same, and an option says how often an evaluation draws from the generator of the order; its runs, by commands.
 MOVED_ORDER = f"""\
 import os
 
@@ -656,6 +656,7 @@ import os
         for (batch,) in DataLoader(data):
             print(batch)
 """
+MOVED_RUNS = {"run.sh": "EVERY=1 python train.py\nEVERY=5 python train.py\n"}
 OF_CROPS = """\
 import torch
 from torch.utils.data import DataLoader, RandomSampler, Subset, TensorDataset
@@ -713,7 +714,7 @@ def _with_crops(row: tuple[str, str, str, str, str, int]) -> dict[str, str]:
     call = "" if parameters else "run()"
     other = OF_CROPS.format(made=made, parameters=parameters, seed=seed, step=step, call=call)
     if name == "evaluate.py":  # whose settings do not ask for its own order
-        return {"pyproject.toml": "", "train.py": MOVED_ORDER, name: other}
+        return {"pyproject.toml": "", "train.py": MOVED_ORDER, name: other, **MOVED_RUNS}
     return {"pyproject.toml": ASKED, "train.py": ONE_ORDER, name: other}
 
 
@@ -866,6 +867,11 @@ def test_a_loader_of_a_module_that_is_a_program_as_well(step: str, settings: str
     made = "DataLoader(crops, 8, True)"
     module = OF_CROPS.format(made=made, parameters="", seed="", step=step, call=call)
     root = write(
-        {"pyproject.toml": settings, "train.py": f"from crops import model\n{MOVED_ORDER}", "crops.py": module}
+        {
+            "pyproject.toml": settings,
+            "train.py": f"from crops import model\n{MOVED_ORDER}",
+            "crops.py": module,
+            **MOVED_RUNS,
+        }
     )
     assert "train.py" in _safe(_found(root), "TRL201")

@@ -735,7 +735,8 @@ import torch
 from torch import nn
 
 torch.manual_seed(3)
-torch.use_deterministic_algorithms(True)
+torch.backends.cudnn.deterministic = True
+print(torch.backends.cudnn.version())
 torch.backends.cudnn.deterministic = False{comment}
 model = nn.Conv1d(1, 1, 1).cuda()
 model(torch.rand(8, 1, 1).cuda()).sum().backward()

@@ -120,7 +120,7 @@ def values_of(text: bytes, name: str) -> frozenset[bytes]:
     word = re.escape(name.encode()).replace(b"_", b"[_-]")
     value = rb"""["']?([^\s"',;\\`)}\]]+)"""
     told = re.compile(rb"(?<![\w-])--?%s(?:[ \t]+|[ \t]*=[ \t]*)(?!-{1,2}[A-Za-z])%s" % (word, value))
-    override = re.compile(rb"(?<=[\s.+])%s=%s" % (word, value))
+    override = re.compile(rb"(?:^|(?<=[\s.+]))%s=%s" % (word, value))
     setting = re.compile(rb"[\"']%s[\"']\s*:\s*%s" % (word, value))
     return frozenset(one for found in (told, override, setting) for one in found.findall(text))
 
