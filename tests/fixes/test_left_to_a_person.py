@@ -219,7 +219,8 @@ for epoch in range(2):
 
 @pytest.mark.parametrize("file", PUT_ASIDE)
 def test_nothing_is_fixed_in_what_was_put_aside(file: str, write) -> None:
-    root = write({"pyproject.toml": "", "train.py": MOVED, file: IN_OTHER_WORDS})
+    runs = "EVERY=1 python train.py\nEVERY=2 python train.py\n"
+    root = write({"pyproject.toml": "", "train.py": MOVED, "run.sh": runs, file: IN_OTHER_WORDS})
     assert [one.location.path for one in fix([root]).fixed] == [root / "train.py"]
 
 
