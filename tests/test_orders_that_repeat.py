@@ -41,6 +41,11 @@ parser.add_argument("--workers", type=int, default=0)
 parser.add_argument("--local-rank", type=int, default=0)
 args = parser.parse_args()
 """
+#: Commands that give each option two values: what it moves differs between runs of the project.
+_COMMANDS = {
+    "run.sh": "python train.py --every 1 --workers 0 --network one --local-rank 0\n"
+    "python train.py --every 5 --workers 4 --network two --local-rank 1\n"
+}
 _TRAINED = """\
 loader = DataLoader(data, batch_size=4, shuffle=True)
 held_out = DataLoader(data, batch_size=4)
@@ -208,11 +213,11 @@ _PROGRAMS = {
         _network("len(data) == 64", part="self.body = torch.nn.Linear(1, 1) if args.every else None"), *_UNTOLD,
     ),
     "a seed below the network": (_network('args.network == "one"', seed="torch.manual_seed(4)"), *_UNTOLD),
-    "trainings that end early": (_runs("break"), *_TOLD),
+    "trainings that end early": (_runs("break"), *_UNTOLD),
     "trainings of which a break leaves an inner loop": (_rounds(), *_UNTOLD),
     "trainings that do not": (_runs("print(loss)"), *_UNTOLD),
     "trainings with a seed each": (_runs("break", seed="torch.manual_seed(fold)"), *_UNTOLD),
-    "items that draw, and no workers by default": (_workers("torch.rand(1)", "args.workers"), *_TOLD),
+    "items that draw, and no workers by default": (_workers("torch.rand(1)", "args.workers"), *_UNTOLD),
     "items that draw, and two workers": (_workers("torch.rand(1)", "2"), *_UNTOLD),
     "items that do not draw": (_workers("torch.tensor(index)", "args.workers"), *_UNTOLD),
 }  # fmt: skip
@@ -220,7 +225,7 @@ _PROGRAMS = {
 
 @pytest.mark.parametrize(("files", "told", "untold"), _PROGRAMS.values(), ids=_PROGRAMS)
 def test_what_is_told(files: dict[str, str], told: list[str], untold: list[str], write, tmp_path) -> None:
-    root = write({"torchrepro-lint.toml": "", **files})
+    root = write({"torchrepro-lint.toml": "", **files, **_COMMANDS})
     run = RunOptions(cache=CacheChoice(tmp_path.parent / f"{tmp_path.name}-cache"))
     for _ in range(2):  # made, and taken from the cache
         report = check([root], run=run)
@@ -231,16 +236,25 @@ def test_what_is_told(files: dict[str, str], told: list[str], untold: list[str],
         assert found == sorted([*told, *untold])
 
 
+def test_explain_says_why_it_is_not_told_where_no_command_moves_it(write, capsys: pytest.CaptureFixture[str]) -> None:
+    root = write({"torchrepro-lint.toml": "", **_every("if epoch % args.every == 0:")})
+    row = next(row for row, line in enumerate((root / "train.py").read_text().splitlines(), 1) if "shuffle" in line)
+    explain([f"{root / 'train.py'}:{row}"])
+    assert (
+        "torch is seeded, and nothing is seen to move the order between runs of the project" in capsys.readouterr().out
+    )
+
+
 def test_an_order_that_repeats_is_no_half_of_a_mend(write) -> None:
     """The fix of a loader is safe beside one whose order nothing moves."""
-    files = {**_every("if epoch % args.every == 0:"), "tune.py": _HEAD + _SEED + _SIZES}
+    files = {**_every("if epoch % args.every == 0:"), "tune.py": _HEAD + _SEED + _SIZES, **_COMMANDS}
     result = fix([write({"torchrepro-lint.toml": "", **files})])
     assert [one.location.path.name for one in result.fixed] == ["train.py"]
     assert [one.code for one in result.report.findings] == []
 
 
 def test_the_finding_says_what_moves_the_order(write) -> None:
-    report = check([write({"torchrepro-lint.toml": "", **_every("if epoch % args.every == 0:")})])
+    report = check([write({"torchrepro-lint.toml": "", **_every("if epoch % args.every == 0:"), **_COMMANDS})])
     (found,) = (one for one in report.findings if one.code == "TRL201")
     assert found.message.endswith("depends on `args.every`")
     assert [step.note for step in found.trace] == [
@@ -251,7 +265,9 @@ def test_the_finding_says_what_moves_the_order(write) -> None:
 def test_explain_says_why_it_is_not_told(write, capsys: pytest.CaptureFixture[str]) -> None:
     root = write({"torchrepro-lint.toml": "", "train.py": _HEAD + _SEED + _ONE})
     explain([f"{root / 'train.py'}:6"])
-    assert "torch is seeded, and no option is seen to move the order" in capsys.readouterr().out
+    assert (
+        "torch is seeded, and nothing is seen to move the order between runs of the project" in capsys.readouterr().out
+    )
 
 
 _BY_OPTION = (
@@ -304,7 +320,7 @@ from noisy import Noisy
 
 torch.manual_seed(3)
 """
-    root = write({"torchrepro-lint.toml": "", "noisy.py": data, "train.py": train + loaders})
+    root = write({"torchrepro-lint.toml": "", "noisy.py": data, "train.py": train + loaders, **_COMMANDS})
     assert [one.code for one in check([root / "noisy.py"]).elsewhere] == told
     strictly = check([root / "noisy.py"], {"profile": "strict"}).elsewhere
     assert [one.code for one in strictly] == ["TRL201"]

@@ -251,7 +251,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
             is_said = not seldom and is_said_of_the_program(program, loader.frame, loader.call, "torch")
             may_repeat = not seldom and (is_said or may_be_seeded(program, loader))
             moved = moved_by(program, loader) if may_repeat and not is_said else None
-            repeats = may_repeat and moved is None
+            repeats = may_repeat and (moved is None or moved.seldom is not None)
             fix, declined = None, None
             if is_seeded or self.is_told(program, loader.site):
                 fix, declined = loader_fix(program, loader, init=False, generator=True, anywhere=proves)
@@ -261,9 +261,7 @@ class DataLoaderWithoutGenerator(LoaderRule):
                 seldom = _seldom_since_declined(program, loader)
             surely = any(surely_shuffles(program, one) for one in loaders)
             message = _message(loader, draw, moved, surely=surely, is_seeded=is_seeded)
-            if moved is not None:
-                trace += moved.trace
-                seldom = seldom or moved.seldom or False
+            trace += moved.trace if moved is not None else ()
             return self.finding(
                 program, loader.site, message, trace, fix=fix, declined=declined, seldom_matters=seldom,
                 repeats=repeats,
