@@ -110,7 +110,8 @@ def _why_not(finding: Finding, projects: Projects, toolkit: Toolkit, texts: Text
     if is_left_to_strict(finding, settings) and not finding.left_to_strict and finding.strict_because:
         return f"only the `strict` profile reports it: {finding.strict_because}"
     if finding.repeats and key in map(_key, check([path], projects=projects, toolkit=toolkit).untold):
-        return "only the `strict` profile reports it: torch is seeded, and nothing is seen to move the order between runs of the project"
+        why = "torch is seeded, and nothing is seen to move the order between runs of the project"
+        return f"only the `strict` profile reports it: {why}"
     if key in map(_key, check([path], projects=projects, suppressed_too=True, toolkit=toolkit).findings):
         return "a comment suppresses it"
     if not finding.left_to_strict:
