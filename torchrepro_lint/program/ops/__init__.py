@@ -41,5 +41,5 @@ Memory that is read before it is written:
 fresh_memory.py          where it comes from
 memory_uses.py           what one use does with it
 uninitialized.py         in one function
-unwritten_attributes.py  in an object
+unwritten_attributes.py  in an object; joined_tensors.py: read because it is put together with others
 """
