@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import libcst as cst
 
 from torchrepro_lint.diagnostics import Applicability, Fix
+from torchrepro_lint.dotted import last_part
 from torchrepro_lint.fixes.documents import document_of
 from torchrepro_lint.knowledge.ordering import ordering_names
 
@@ -19,6 +20,8 @@ __all__ = ["in_order_fix"]
 
 def in_order_fix(program: Program, one: KnownCall) -> tuple[Fix | None, str | None]:
     """`pool.imap` for `pool.imap_unordered`; or why there is no fix."""
+    if last_part(one.name).startswith("get"):
+        return None, "let each worker put the number of its job beside the result, and sort by it"
     path = one.facts.path
     document = document_of(program, path)
     node = document.node_at(*program.parsed(path).span(one.call.site), cst.Call)

@@ -3,6 +3,7 @@
 Where it comes from:
 listings.py              listings of directories; kept_listings.py: those whose order something keeps
 completions.py           results in the order in which they are done; unordered_results.py: added up or trained on so
+queued_results.py        the same, out of a queue that several workers fill
 walks.py                 walks over a tree of folders
 set_order.py             sets
 element_kinds.py         what is in one; element_annotations.py and element_names.py: by what is written

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.orders.order_carriers import Sink
-from torchrepro_lint.program.orders.order_flow import find_sink
+from torchrepro_lint.program.orders.order_flow import find_sink, find_sink_of_turns
+from torchrepro_lint.program.orders.queued_results import queued_results
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.never_read import is_given_up
 
@@ -37,6 +38,10 @@ def completion_orders(program: Program) -> Iterator[CompletionOrder]:
         sink = find_sink(program, one.facts, one.call)
         if sink is not None:
             yield CompletionOrder(one, sink)
+    for queued in queued_results(program):
+        sink = find_sink_of_turns(program, queued.call.facts, queued.call.call, queued.loop)
+        if sink is not None:
+            yield CompletionOrder(queued.call, sink)
 
 
 @cache

@@ -54,7 +54,7 @@ from torchrepro_lint.program.running.parents import parents_of
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["find_sink", "find_sink_of_target", "sink_of_use"]
+__all__ = ["find_sink", "find_sink_of_target", "find_sink_of_turns", "sink_of_use"]
 
 MAX_STEPS: Final = 120
 
@@ -91,6 +91,18 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
     """The same for the elements that a target of an assignment gets."""
     pending: list[Carrier] = []
     for found in _followed(program, [Stored(Carrier(facts, target), target)]):
+        if isinstance(found, Sink):
+            return found
+        pending.append(found)
+    return _follow(program, pending, indexes=False)
+
+
+def find_sink_of_turns(
+    program: Program, facts: ModuleFacts, taken: tree.Call, loop: tree.For | tree.While | tree.Comprehension
+) -> Sink | None:
+    """The same for what each turn of a loop takes by a call, in an order that is not fixed."""
+    pending: list[Carrier] = []
+    for found in _followed(program, order_loops.through_taken(program, Carrier(facts, taken), taken, loop)):
         if isinstance(found, Sink):
             return found
         pending.append(found)

@@ -29,7 +29,15 @@ from torchrepro_lint.program.running.statements import own_statements
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["counts", "numbering", "position_names", "through_comprehension", "through_loop", "through_turns"]
+__all__ = [
+    "counts",
+    "numbering",
+    "position_names",
+    "through_comprehension",
+    "through_loop",
+    "through_taken",
+    "through_turns",
+]
 
 
 def through_comprehension(
@@ -49,13 +57,34 @@ def through_loop(program: Program, carrier: Carrier, loop: tree.For) -> Iterator
     yield from through_turns(program, carrier, loop, numbers, names_in(loop.target) - numbers)
 
 
+def through_taken(
+    program: Program, carrier: Carrier, taken: tree.Call, loop: tree.For | tree.While | tree.Comprehension
+) -> Iterator[Step]:
+    """From a loop or comprehension each turn of which takes one element by a call: `found.append(results.get())`."""
+    if isinstance(loop, tree.Comprehension):
+        yield from through_turns(program, carrier, loop, set(), set(), taken)
+        return
+    parents = parents_of(program.ev, carrier.facts)
+    above = parents.of(taken)
+    target = above.targets[0] if isinstance(above, tree.Assign) and len(above.targets) == 1 else None
+    numbers: set[str] = set()
+    if isinstance(loop, tree.For):
+        is_number = isinstance(loop.target, tree.Name) and counts(loop.iter)
+        numbers = names_in(loop.target) if is_number else position_names(loop.target, loop.iter)
+    turns = tree.For(loop.site, target if target is not None else taken, taken, loop.body, loop.orelse)
+    yield from through_turns(
+        program, carrier, turns, numbers, names_in(target) if target is not None else set(),
+        taken if target is None else None,
+    )  # fmt: skip
+
+
 def through_turns(
     program: Program,
     carrier: Carrier,
     around: tree.For | tree.Comprehension,
     numbers: set[str],
     elements: set[str],
-    lookup: tree.Subscript | None = None,
+    lookup: tree.Subscript | tree.Call | None = None,
 ) -> Iterator[Step]:
     """From a loop or comprehension whose turns have one element each, in this order.
 

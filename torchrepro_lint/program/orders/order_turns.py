@@ -30,7 +30,7 @@ class Turns:
     around: tree.For | tree.Comprehension
     numbers: set[str]
     elements: set[str]
-    lookup: tree.Subscript | None
+    lookup: tree.Subscript | tree.Call | None
 
     def are_read(self) -> bool:
         """Whether they read one of the names that they give to their elements."""
@@ -53,8 +53,8 @@ class Turns:
         return any(self._is_lookup(part) for part in walk([node])) or not self.elements.isdisjoint(names_in(node))
 
     def _is_lookup(self, node: Node) -> bool:
-        if self.lookup is None:
-            return False
+        if not isinstance(self.lookup, tree.Subscript):
+            return self.lookup is not None and node is self.lookup
         match node, self.lookup.index:
             case tree.Subscript(value=value, index=tree.Name(id=index)), tree.Name(id=position):
                 return node is self.lookup or (index == position and text_of(value) == text_of(self.lookup.value) != "")

@@ -12,9 +12,11 @@ from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.loaders.worker_runs import argument
+from torchrepro_lint.program.orders.queued_results import QueuedResult, queued_results
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
 from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.running.statements import own_statements
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -59,6 +61,35 @@ def completion_sums(program: Program) -> Iterator[tuple[KnownCall, Site]]:
                 if any(isinstance(node, tree.Name) and node.id in taken for node in walk([statement.value])):
                     yield one, Site(one.facts.path, statement.site)
                     break
+    for queued in queued_results(program):
+        added = _added(queued)
+        if added is not None:
+            yield queued.call, Site(queued.call.facts.path, added.site)
+
+
+def _added(queued: QueuedResult) -> tree.AugAssign | None:
+    """The statement of a loop that adds what its turn takes out of a queue to a number."""
+    if isinstance(queued.loop, tree.Comprehension):
+        return None
+    taken = queued.call.call
+    statements = list(own_statements(queued.loop.body))
+    names = {
+        part.id
+        for statement in statements
+        if isinstance(statement, tree.Assign) and statement.value is taken
+        for part in walk(statement.targets)
+        if isinstance(part, tree.Name)
+    }
+    for statement in statements:
+        if (
+            isinstance(statement, tree.AugAssign)
+            and statement.op in ("+", "-", "*")
+            and _is_number(queued.call, statement)
+        ):
+            parts = list(walk([statement.value]))
+            if any(part is taken or (isinstance(part, tree.Name) and part.id in names) for part in parts):
+                return statement
+    return None
 
 
 @cache

@@ -22,7 +22,7 @@ Node: TypeAlias = Union[tree.Expr, tree.Stmt, tree.Arg, tree.Param, tree.Clause,
 
 _SITELESS = (tree.Clause, tree.Case)
 #: In which uses of a name are looked for.
-_SURROUNDING = (tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.For, tree.Comprehension)
+_SURROUNDING = (tree.FunctionDef, tree.ClassDef, tree.Lambda, tree.For, tree.While, tree.Comprehension)
 _Use = TypeVar("_Use", tree.Name, tree.Attribute)
 
 #: The fields of each kind of node in which nodes can stand.

@@ -1,10 +1,12 @@
 """TRL213 completion-order.
 
 What it does
-    Finds results that are taken in the order in which their jobs are done (`pool.imap_unordered`, `as_completed`) if
-    that order decides the samples of a data set, a split, a shuffle, or which number a class or a word gets. Also finds
-    loaders with workers and `in_order=False`, and sums of numbers with a point that are added up in that order. Only in
-    the `strict` profile: on public repositories, 14 of 16 findings were worth a change, though all were true.
+    Finds results that are taken in the order in which their jobs are done (`pool.imap_unordered`, `as_completed`, the
+    `get` of a queue that several threads or processes fill) if that order decides the samples of a data set, a split, a
+    shuffle, or which number a class or a word gets. Also finds loaders with workers and `in_order=False`, and sums of
+    numbers with a point that are added up in that order.
+
+    Only in the `strict` profile: on public repositories, 14 of 16 findings were worth a change, though all were true.
 
 Why is this bad?
     Which process or thread is done first depends on the load of the machine. The list of results has another order in
@@ -52,14 +54,18 @@ How it is proven
 
 Fix safety
     Safe: writes `imap` for `imap_unordered`, which gives the same results in the order of the arguments. There is no
-    fix for `as_completed`: go through the futures in the order in which they were submitted, or sort by their number.
+    fix for `as_completed`: go through the futures in the order in which they were submitted, or sort by their number;
+    nor for queues: let each worker put the number of its job beside the result, and sort by it.
 
 Not reported
     - Results that are sorted, put away under a key or a number of their own, counted or only waited for.
     - Results that are not seen to reach any of the uses above, such as those that are written to files.
+    - Queues that one worker fills, as one that reads ahead, or several that run one after the other; that hold jobs, or
+      what only some may use at once; and into which nothing but constants is put, to say that a worker is done.
 
 Known limits
-    Queues that threads fill are not followed, nor sums that begin as a whole number or in another function.
+    Sums that begin as a whole number, or in another function, are not found; nor are queues of `asyncio`, and those out
+    of which no loop takes the results.
 
 References
     https://docs.python.org/3/library/multiprocessing.html#multiprocessing.pool.Pool.imap_unordered
