@@ -16,7 +16,7 @@ OrderingTable = Literal[
     "epoch_setters", "listings", "order_free", "order_keeping", "draws_by_position", "drawn_numbers", "ranks",
     "joins_datasets", "keeps_samples", "rows_keeping", "makes_rows", "joins_rows", "joins_arrays", "reads_rows",
     "rows_in_order", "rows_grouped", "rows_drawn", "tells_apart", "texts", "numbers", "tensors_of_numbers",
-    "paths_of_names", "text_methods", "encodes", "starts_jobs", "completions", "queues",
+    "paths_of_names", "text_methods", "encodes", "starts_jobs", "completions", "queues", "checksums", "made_texts",
 ]  # fmt: skip
 
 

@@ -24,6 +24,7 @@ from torchrepro_lint.program.orders.element_kinds import Reader
 from torchrepro_lint.program.running.call_index import NamedCall, called_name, calls_in
 from torchrepro_lint.program.running.callers import contexts
 from torchrepro_lint.program.running.parents import Parents, parents_of
+from torchrepro_lint.program.seeds.set_texts import checksums_of_sets, has_texts_of_sets, text_of_a_set
 from torchrepro_lint.program.switches.environment import is_set_outside
 from torchrepro_lint.program.word_index import any_word
 
@@ -48,22 +49,28 @@ class HashedText:
     """The call of `hash` and the place where the number decides something.
 
     `split`: it is compared, modulo a number; `number`: the rest of such a division is given to a network in the place
-    of the text; `file`: it is a part of a path at which a program looks for a file.
+    of the text; `file`: it is a part of a path at which a program looks for a file. Of `checksum` and `name`, the first
+    place is where a set of texts becomes a text, of which a checksum is made, or such a path.
     """
 
     site: Site
     use: Site
-    decides: Literal["split", "number", "file"]
+    decides: Literal["split", "number", "file", "checksum", "name"]
 
 
 def hashed_texts(program: Program) -> Iterator[HashedText]:
     """All of them in the files whose findings somebody waits for, in the order of files and text."""
-    if not program.project.matching(program_words("hashes")) or is_set_outside(program, "PYTHONHASHSEED"):
+    if is_set_outside(program, "PYTHONHASHSEED"):
         return
     found: dict[Site, HashedText] = {}
-    for one in (*_files(program), *_remainders(program)):
+    for one in (*_files(program), *_remainders(program), *_of_sets(program)):
         found.setdefault(one.site, one)
     yield from (found[site] for site in sorted(found, key=lambda site: (str(site.path), site.number)))
+
+
+def _of_sets(program: Program) -> Iterator[HashedText]:
+    for made, use in checksums_of_sets(program):
+        yield HashedText(made, use, "checksum")
 
 
 # --- the rest of a division ---------------------------------------------------------------------------------------
@@ -194,10 +201,13 @@ def _is_no_loss(parents: Parents, rest: tree.Expr, scope: Scope) -> bool:
 
 
 def _files(program: Program) -> Iterator[HashedText]:
-    if not any(_hashes_a_text(program, path) for path in program.project.matching(program_words("hashes"))):
-        return
     words = method_words("asks_for_a_file")
-    for path in program.asked_with(any_word(words)):
+    asked = program.asked_with(any_word(words))
+    if not asked:
+        return
+    hashes = any(_hashes_a_text(program, path) for path in program.project.matching(program_words("hashes")))
+    sets = has_texts_of_sets(program)
+    for path in asked if hashes or sets else ():
         facts = program.facts(path)
         for word in sorted(words) if facts is not None else ():
             assert facts is not None
@@ -227,10 +237,14 @@ def _of_a_file(program: Program, one: NamedCall) -> HashedText | None:
     if asked is None or _only_makes_a_folder(program, one):
         return None
     program.ev.begin_question(MAX_STEPS_OF_A_PATH)
+    use = Site(one.facts.path, one.call.site)
     for frame in contexts(program.ev, one.facts, one.scope):
         found = hashed_of(program.ev, asked, frame)
         if found is not None:
-            return HashedText(found.site, Site(one.facts.path, one.call.site), "file")
+            return HashedText(found.site, use, "file")
+        made = text_of_a_set(program, asked, frame) if has_texts_of_sets(program) else None
+        if made is not None:
+            return HashedText(made, use, "name")
     return None
 
 
