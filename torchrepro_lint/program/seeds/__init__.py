@@ -19,6 +19,7 @@ environment_seeds.py    environments of Gym that nothing seeds, and their spaces
 unseeded_searches.py    searches of hyperparameters without a seed; reseeded_searches.py: with one that threads lose
 unseeded_streams.py     shuffles and samples of libraries without a seed
 hashed_texts.py     what the hash of a text decides
+set_texts.py        texts that are put together of a set, and checksums of them
 process_classes.py  processes that are objects of the project's own classes
 process_draws.py    draws in processes that a program starts, and that nothing seeds there
 unseeded_generators.py  generators of one's own without a seed; makers_without_seed.py: where they may be made
