@@ -71,6 +71,14 @@ def _is_told(write, loop: str, body: str, before: str = "pass", after: str = "pa
         (_ALL, "if p.dim() < 2:\n    continue\nnn.init.xavier_uniform_(p)", True),
         (_ALL, "p.data.add_(torch.randn_like(p))", True),
         (_ALL, "p.requires_grad_(True)", True),
+        (_ALL, "p.data = p.data.float()", True),
+        (_ALL, "p.data = torch.randn(p.size()) * 0.1", False),
+        (_ALL, "p.data.copy_(p.data.clamp(-0.1, 0.1))", True),
+        (_ALL, "p.data.copy_(p.new_empty(p.shape).normal_())", False),
+        (_ALL, "std = p.std().item()\nnn.init.normal_(p, std=std)", True),
+        (_ALL, "std = p.size(0) ** -0.5\nnn.init.normal_(p, std=std)", False),
+        (_ALL, "torch.normal(p, 0.1)", True),
+        (_ALL, "p.data.normal_()\nif p.dim() == 1:\n    break", True),
         ("for p in model[0].parameters():", "p.data.normal_()", True),
         ("for p in list(model.parameters())[2:]:", "p.data.normal_()", True),
         ("for p in other.parameters():", "p.data.normal_()", True),
@@ -85,3 +93,22 @@ def test_a_loop_before_the_seed_or_below_the_training(write) -> None:
     assert _is_told(write, "if True:", "pass", before=loop)
     assert _is_told(write, "if True:", "pass", after=f"train(model)\n    {loop}")
     assert not _is_told(write, "if True:", "pass", after=loop)
+
+
+@pytest.mark.parametrize(
+    ("drawn", "is_told"),
+    [
+        ("self.register_buffer('projection', torch.randn(4, 4))", True),
+        ("self.mask = torch.rand(4) > 0.5", True),
+        ("self.scale = nn.Parameter(torch.randn(4))", False),
+        ("self.layer = nn.Linear(4, 4)", False),
+    ],
+)
+def test_what_is_drawn_for_no_parameter_is_left(drawn: str, is_told: bool, write) -> None:
+    network = f"class Net(nn.Module):\n    def __init__(self):\n        super().__init__()\n        {drawn}\n"
+    text = _PROGRAM.format(loop=_ALL, body="        p.data.normal_()", before="pass", after="pass")
+    text = text.replace("nn.Sequential(nn.Linear(4, 4), nn.Linear(4, 1)).cpu()", "Net()")
+    text = text.replace("\n\ndef seed_all", f"\n\n{network}\n\ndef seed_all")
+    settings = 'target-torch = ">=1.7"\nselect = ["TRL504"]'
+    findings = check([write({"torchrepro-lint.toml": settings, "train.py": text})]).findings
+    assert bool(findings) is is_told

@@ -19,6 +19,7 @@ from torchrepro_lint.facts.module import ModuleFacts
 from torchrepro_lint.facts.scopes import END, Scope
 from torchrepro_lint.facts.scopes import Path as ArmPath
 from torchrepro_lint.knowledge.function_words import function_words
+from torchrepro_lint.knowledge.names import canonical
 from torchrepro_lint.program.core.objects import Objects
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.values import (
@@ -36,6 +37,7 @@ from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.calls_at import called_at
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.guards import Place, place_of
+from torchrepro_lint.program.running.parents import parents_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.ways import Way, runs_whenever, runs_with, ways
 from torchrepro_lint.program.running.written_arguments import receiving_parameter
@@ -58,14 +60,28 @@ def are_loaded_over(program: Program, event: Event) -> bool:
     sites = (*building_calls(program, event), *parts[:1])
     frames = {link.site: link.frame for link in event.chain}
 
+    fills = _fills_a_parameter(program, event)
+
     def is_loaded_over(way: tuple[Site, ...]) -> bool:
         frame = frames.get(way[0])
-        return program.once(("loaded over", way, frame), partial(_is_loaded_over, program, way, frame))
+        key = ("loaded over", way, frame, fills)
+        return program.once(key, partial(_is_loaded_over, program, way, frame, fills=fills))
 
     ways = (*(sites[number:] for number in range(len(sites))), *((one,) for one in parts[1:]))
     return any(map(is_loaded_over, ways)) or program.once(
         ("loaded elsewhere", sites), partial(_is_loaded_elsewhere, program, sites)
     )
+
+
+def _fills_a_parameter(program: Program, event: Event) -> bool:
+    """Whether a draw is surely for parameters of a model, as those of a layer are, and not for a buffer or a mask."""
+    name = canonical(event.name)
+    if name.startswith("torch.nn.") or name.endswith("_"):
+        return True
+    if event.call is None or event.frame is None:
+        return False
+    around = parents_of(program.ev, event.frame.facts).around(event.call)
+    return any(isinstance(one, tree.Call) and last_part(dotted_name(one.func) or "") == "Parameter" for one in around)
 
 
 def _is_loaded_elsewhere(program: Program, sites: tuple[Site, ...]) -> bool:
@@ -176,9 +192,9 @@ def _is_before_training(program: Program, building: Sequence[Way], loading: Sequ
     )
 
 
-def _is_loaded_over(program: Program, sites: tuple[Site, ...], frame: Frame | None) -> bool:
+def _is_loaded_over(program: Program, sites: tuple[Site, ...], frame: Frame | None, *, fills: bool) -> bool:
     """Whether what the first of the calls, which runs in `frame`, returns gets other weights; the others are on the way
-    to the model in it.
+    to the model in it. If it `fills` a parameter, a loop over all of these may set it anew.
     """
     place = place_of(program.ev, sites[0])
     call = called_at(place) if place is not None else None
@@ -197,7 +213,7 @@ def _is_loaded_over(program: Program, sites: tuple[Site, ...], frame: Frame | No
         name
         for name in names
         if any(_loads_into(program, place, one, holder, held) for one in after for holder in _and_holders(name))
-        or _is_set_anew(program, place, call, name)
+        or (fills and _is_set_anew(program, place, call, name))
     }
     return bool(loaded) and _parts_given(scope, call) <= loaded
 
