@@ -22,6 +22,8 @@ __all__ = [
     "files_run",
     "given_in_code",
     "name_file",
+    "short_values_of",
+    "starts_without",
     "turn_on",
     "values_of",
     "without_comments",
@@ -44,6 +46,9 @@ _COMMENT = re.compile(
 )
 #: What starts a file in a command: a sentence may name several.
 _STARTS = re.compile(rb"\b(?:python[\d.]*|torchrun|deepspeed|accelerate)[ \t]")
+#: A line that goes on in the next one, and a variable that may hold any options.
+_CONTINUED = re.compile(rb"\\[ \t]*\r?\n")
+_MAY_HOLD = re.compile(rb"\$[@*\d]|\$\{?\w*(?:ARG|OPT|PARAM|FLAG|CONF)|\[@\]|--help\b", re.IGNORECASE)
 _OFF = frozenset({b"0", b"0.", b"0.0", b"False", b"false", b"None", b"none"})
 
 
@@ -116,19 +121,58 @@ def _may_be_of(text: bytes, at: int, programs: Container[str]) -> bool:
 
 
 def values_of(text: bytes, name: str) -> frozenset[bytes]:
-    """The values that a text gives an option: `--every 5`, `--every=5`, `train.every=5`, and `"every": 5` in JSON."""
-    word = re.escape(name.encode()).replace(b"_", b"[_-]")
+    """The values that a text gives an option: `--every 5`, `--every=5`, `train.every=5`, each of `every=1,5`, and
+    `every = 5` in a TOML file and `"every": 5` in JSON.
+    """
+    word = _word(name)
     value = rb"""["']?([^\s"',;\\`)}\]]+)"""
     told = re.compile(rb"(?<![\w-])--?%s(?:[ \t]+|[ \t]*=[ \t]*)(?!-{1,2}[A-Za-z])%s" % (word, value))
     override = re.compile(rb"(?:^|(?<=[\s.+]))%s=%s" % (word, value))
+    line = re.compile(rb"^[ \t]*%s[ \t]*=[ \t]*%s" % (word, value), re.MULTILINE)
     setting = re.compile(rb"[\"']%s[\"']\s*:\s*%s" % (word, value))
-    return frozenset(one for found in (told, override, setting) for one in found.findall(text))
+    several = re.compile(rb"(?<=[\s.+])%s=([\w.+-]+(?:,[\w.+-]+)+)" % word)
+    found = {one for each in (told, override, line, setting) for one in each.findall(text)}
+    return frozenset(found.union(*(each.split(b",") for each in several.findall(text))))
+
+
+def short_values_of(text: bytes, flag: str, programs: Iterable[str]) -> frozenset[bytes]:
+    """The values that the commands which start one of some programs give a short flag: `python train.py -e 5`."""
+    told = re.compile(rb"(?<![\w-])%s(?:[ \t]+|=)(?!-{1,2}[A-Za-z])[\"']?([^\s\"',;\\`]+)" % re.escape(flag.encode()))
+    return frozenset(one for command in _commands_of(text, programs) for one in told.findall(command))
+
+
+def starts_without(text: bytes, flags: Iterable[str], programs: Iterable[str]) -> bool:
+    """Whether a text has a command that starts one of some programs and gives none of the flags, nor a variable that
+    may hold them.
+    """
+    given = [re.compile(rb"(?<![\w-])-{1,2}%s(?![\w-])" % _word(one.lstrip("-"))) for one in flags]
+    return any(
+        not _MAY_HOLD.search(command) and not any(one.search(command) for one in given)
+        for command in _commands_of(text, programs)
+    )
+
+
+def _commands_of(text: bytes, programs: Iterable[str]) -> Iterator[bytes]:
+    """The commands in a text that start one of some programs, each as one line."""
+    names = [one.encode() for one in programs]
+    if any(name in text for name in names):
+        for line in _CONTINUED.sub(b" ", text).splitlines():
+            if _STARTS.search(line) and any(one in names for one in _FILE.findall(line)):
+                yield line
 
 
 def given_in_code(name: str) -> re.Pattern[bytes]:
-    """What finds the values of an option in the lists with which programs start others: `"--every", "5"`."""
-    word = re.escape(name.encode()).replace(b"_", b"[_-]")
-    return re.compile(rb"""["']--?%s(?:["']\s*,\s*(?:str\(|f?["'])|=)([\w.+{][\w.+-]*)""" % word)
+    """What finds the values of an option in the lists and commands with which programs start others: `"--every", "5"`,
+    `f"python train.py --every {every}"`.
+    """
+    word = _word(name)
+    in_list = rb"""["']--?%s(?:["']\s*,\s*(?:str\(|f?["']|(?=[\w.]+\s*[,\])]))|=|[ ]+)""" % word
+    in_command = rb"""\.py [^"'\n]*?--%s[ =]+""" % word
+    return re.compile(rb"""(?:%s|%s)([\w.+{%%][\w.+-]*)""" % (in_list, in_command))
+
+
+def _word(name: str) -> bytes:
+    return re.escape(name.encode()).replace(b"_", b"[_-]").replace(rb"\-", b"[_-]")
 
 
 def _files(root: Path) -> Iterator[Path]:

@@ -32,6 +32,8 @@ _MAX_FILES = 2_000
 _MAX_BYTES = 200_000
 #: In a mapping of several lines or of one; what JSON calls so as well.
 _TARGET = re.compile(rb"""(?:_target_|\bclass_path)["']?\s*:\s*["']?([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)+)""")
+#: A scalar in a list.
+_VALUE = re.compile(rb"[\w.+-]+(?![\w:])")
 _CAPITALISED = re.compile(rb"\b[A-Z][A-Za-z0-9_]*\b")
 _MAX_NESTING = 200  # PyYAML looks at all open brackets at each: ten thousand take minutes
 # What PyYAML raises of values that are not what their tags say, such as `!!bool maybe` or an empty `!!float`.
@@ -79,9 +81,21 @@ def names_setting(root: Path, name: str) -> bool:
 
 
 def settings_of(root: Path, name: str) -> frozenset[bytes]:
-    """The values that the YAML files below `root` give the key `name`, in whatever mapping."""
-    setting = re.compile(rb"""(?<![\w-])["']?%s["']?[ \t]*:[ \t]+["']?([^\s"',}#]+)""" % re.escape(name.encode()))
-    return frozenset(value for path in yaml_files(root) for value in setting.findall(_read(path)))
+    """The values that the YAML files below `root` give the key `name`, in whatever mapping: one, or each of several, as
+    `[1, 5]` or as the `values` of a sweep.
+    """
+    key = rb"""(?<![\w-])["']?%s["']?[ \t]*:""" % re.escape(name.encode())
+    setting = re.compile(rb"""%s[ \t]+["']?([^\s"',}#]+)""" % key)
+    several = re.compile(rb"""%s[ \t]+["']?(\[[^\]\n]*\]|[\w.+-]+(?:,[ ]*[\w.+-]+)+)""" % key)
+    below = re.compile(
+        rb"""%s\s+(?:(?:distribution|value|values|min|max):|- )(.*(?:\n[ \t]+(?:- |max:|min:).*)*)""" % key
+    )
+    found: set[bytes] = set()
+    for text in map(_read, yaml_files(root)):
+        lists = [*several.findall(text), *below.findall(text)]
+        parts = {one for each in lists for one in _VALUE.findall(each)} - {b"min", b"max"}
+        found.update(parts if parts else setting.findall(text))
+    return frozenset(found)
 
 
 def answer_outside(root: Path, question: str) -> bool | str:

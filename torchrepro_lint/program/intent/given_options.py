@@ -7,15 +7,17 @@ down for an option that a configuration gives, `config.every = 5`, is none of it
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
 
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.program.intent.configured_defaults import gives_option
 from torchrepro_lint.program.intent.options_left_off import commands_run
 from torchrepro_lint.program.word_index import any_word
-from torchrepro_lint.source.commands import given_in_code, name_file, values_of
+from torchrepro_lint.source.commands import given_in_code, name_file, short_values_of, starts_without, values_of
 from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, settings_of
 
 if TYPE_CHECKING:
@@ -43,34 +45,69 @@ def _in_commands(program: Program, name: str) -> Iterator[bytes]:
     """The values of an option in the scripts, READMEs and programs that give it, and in those that run a program which
     declares it.
     """
-    defaults, programs = _declared(program, name)
+    found = _declared(program, name)
+    programs = sorted(found.programs)
     for text in commands_run(program):
-        given = values_of(text, name)
+        given = {value for one in found.names for value in values_of(text, one)}
+        given.update(value for one in sorted(found.short) for value in short_values_of(text, one, programs))
         yield from given
-        if not given and any(name_file([text], one) for one in programs):
-            yield from defaults
-    in_lists = given_in_code(name)
-    for path in program.project.matching(in_lists):
-        source = program.project.source(path)
-        yield from in_lists.findall(source.searched) if source is not None else ()
-        yield from defaults  # what starts one run with the option starts others as they are
+        if starts_without(text, found.names | found.short, programs) or (
+            not given and any(name_file([text], one) for one in programs)
+        ):
+            yield from found.defaults
+    for one in sorted(found.names):
+        in_lists = given_in_code(one)
+        for path in program.project.matching(in_lists):
+            source = program.project.source(path)
+            yield from in_lists.findall(source.searched) if source is not None else ()
+            yield from found.defaults  # what starts one run with the option starts others as they are
 
 
-def _declared(program: Program, name: str) -> tuple[set[bytes], list[str]]:
-    """The defaults of an option of the command line, as commands would give them, and the files that may take it."""
-    defaults: set[bytes] = set()
-    programs: set[str] = set()
+@dataclass(slots=True)
+class _Declared:
+    """An option of the command line: what commands call it (`--eval-interval` of `dest="every"`), its short flags, its
+    defaults, as commands would give them, and the files that may take it.
+    """
+
+    names: set[str]
+    short: set[str] = field(default_factory=set)
+    defaults: set[bytes] = field(default_factory=set)
+    programs: set[str] = field(default_factory=set)
+
+
+def _declared(program: Program, name: str) -> _Declared:
+    found = _Declared({name})
     for path in program.project.matching(any_word({name, name.replace("_", "-")})):
         facts = program.facts(path)
         for scope in facts.walk_scopes() if facts is not None else ():
-            for call, _ in scope.calls:
-                if gives_option(call, name):
-                    defaults.update(_default(call))
-                    programs.update(one.name for one in program.imports.above(path))
-    return defaults, sorted(programs)
+            calls = [call for call, _ in scope.calls if gives_option(call, name)]
+            for call in calls:
+                flags = _flags(call)
+                found.short.update(one for one in flags if not one.startswith("--"))
+                found.names.update(one.lstrip("-").replace("-", "_") for one in flags if one.startswith("--"))
+            defaults = {*(value for call in calls for value in _default(call)), *_of_a_class(scope, name)}
+            found.defaults |= defaults
+            if calls or defaults:
+                found.programs.update(one.name for one in program.imports.above(path))
+    return found
+
+
+def _flags(call: tree.Call) -> list[str]:
+    texts = [arg.value.value for arg in call.args if arg.keyword is None and isinstance(arg.value, tree.Const)]
+    return [text for text in texts if isinstance(text, str) and text.startswith("-")]
 
 
 def _default(call: tree.Call) -> Iterator[bytes]:
     for arg in call.args:
         if arg.keyword == "default" and isinstance(arg.value, tree.Const):
             yield str(arg.value.value).encode()
+
+
+def _of_a_class(scope: Scope, name: str) -> Iterator[bytes]:
+    """The default of an option that is a field of a class: `eval_every: int = 1`."""
+    if isinstance(scope.node, tree.ClassDef):
+        for one in scope.node.body:
+            match one:
+                case tree.Assign(targets=(tree.Name(id=field_name),), value=tree.Const(value=value), annotation=told):
+                    if field_name == name and told is not None:
+                        yield str(value).encode()
