@@ -4,6 +4,7 @@ plot and nowhere else.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -13,12 +14,15 @@ from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.calls import known_calls
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.knowledge.names import canonical
+from torchrepro_lint.program.evaluation.values import ClassValue, FunctionValue, MethodValue
 from torchrepro_lint.program.running.binding_uses import binding_uses
 from torchrepro_lint.program.running.call_index import called_name
+from torchrepro_lint.program.running.callers import frame_without_callers
 from torchrepro_lint.program.running.parents import Node, parents_of
 from torchrepro_lint.program.running.reach import Event
 from torchrepro_lint.program.running.references import known_places_of_use
 from torchrepro_lint.program.running.ways import MAX_WAYS
+from torchrepro_lint.program.running.written_arguments import receiving_parameter
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.evaluator import Evaluator
@@ -29,6 +33,8 @@ __all__ = ["is_for_a_figure"]
 _PLACES: Final = frozenset({"fit", "fit_transform", "transform", "embedding_"})
 #: What tells nothing of where the places are.
 _FORM: Final = frozenset({"len", "shape", "size", "ndim", "dtype"})
+#: Functions of a figure that give back numbers of their own.
+_COUNTS: Final = re.compile("hist(?:2d)?")
 #: How many functions a result may be given back by.
 _MOST_RETURNS: Final = 2
 
@@ -72,7 +78,7 @@ class _Uses:
                 return self.are_shown(facts, scope, above)
             case tree.Arg() as argument:
                 call = parents.of(argument)
-                return isinstance(call, tree.Call) and self._is_shown_by(facts, scope, call)
+                return isinstance(call, tree.Call) and self._is_shown_by(facts, scope, call, argument)
             case tree.Assign(targets=targets):
                 return all(self._are_those_of_the_target(facts, scope, one, node) for one in targets)
             case tree.For(target=target, iter=value) as loop if value is node:
@@ -93,13 +99,34 @@ class _Uses:
         above = parents_of(self._ev, facts).of(member)
         return self.are_shown(facts, scope, above if isinstance(above, tree.Call) else member)
 
-    def _is_shown_by(self, facts: ModuleFacts, scope: Scope, call: tree.Call) -> bool:
-        """Whether a call shows its arguments, or gives them in another form that is shown."""
+    def _is_shown_by(self, facts: ModuleFacts, scope: Scope, call: tree.Call, argument: tree.Arg) -> bool:
+        """Whether a call shows its arguments, or gives them in another form that is shown. A function of the project
+        does as far as its body tells, and what a call gives back is asked for as well: the counts of a histogram, and
+        the groups that `plot_groups(places)` finds.
+        """
         name = called_name(call.func) or ""
+        own = [
+            (value.function, 1) if isinstance(value, MethodValue) else (value, 0)
+            for value in self._ev.values(call.func, frame_without_callers(self._ev, facts, scope))
+            if isinstance(value, (ClassValue, FunctionValue, MethodValue))
+        ]
+        if own:  # an object keeps what it is given
+            return isinstance(parents_of(self._ev, facts).of(call), tree.ExprStmt) and all(
+                isinstance(function, FunctionValue) and self._is_shown_in(function, call, argument, skipped)
+                for function, skipped in own
+            )
         if function_words("fills_figures").fullmatch(name) or function_words("shows_results").search(name):
             self.fills |= "print" not in name
-            return True
+            return not _COUNTS.fullmatch(name) or isinstance(parents_of(self._ev, facts).of(call), tree.ExprStmt)
         return name in _FORM or (_moves(name) and self.are_shown(facts, scope, call))
+
+    def _is_shown_in(self, function: FunctionValue, call: tree.Call, argument: tree.Arg, skipped: int) -> bool:
+        """Whether all that a function of the project does with an argument is to show it."""
+        node, facts = function.node, function.frame.facts
+        if not isinstance(node, tree.FunctionDef):
+            return False
+        name = receiving_parameter(node, call, argument, skipped=skipped)
+        return name is not None and self._are_all_shown(facts, facts.scope_of(node), [name], node)
 
     def _are_those_of_the_target(self, facts: ModuleFacts, scope: Scope, target: tree.Expr, value: tree.Expr) -> bool:
         match target:
