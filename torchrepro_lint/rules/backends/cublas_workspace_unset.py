@@ -208,7 +208,7 @@ def _is_asked_for(one: Evidence) -> bool:
 def _is_put_back(one: Evidence) -> bool:
     """Whether a switch is turned on where it was found to be on, also under a name that holds the answer."""
     scope = one.frame.scope
-    names = [name for name, bindings in scope.bindings.items() if any(map(_tells_the_switch, bindings))]
+    names = [name for name, bindings in scope.bindings.items() if bindings and all(map(_tells_the_switch, bindings))]
     word = re.compile("|".join([*(rf"\A{re.escape(name)}\Z" for name in names), *_TELL]))
     return any(says(test, holds, word) for test, holds in tests_around(scope, one.path))
 

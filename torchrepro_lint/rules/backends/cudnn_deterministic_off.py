@@ -72,7 +72,6 @@ from typing import Final
 
 from torchrepro_lint.diagnostics import Finding
 from torchrepro_lint.facts import tree
-from torchrepro_lint.facts.expressions import words_in
 from torchrepro_lint.fixes.switch_fix import set_value_fix
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.intent.intent_at import (
@@ -137,17 +136,25 @@ def _of_cudnn_alone(program: Program, wishes: list[Evidence], places: tuple[Way,
 
 def _comes_with(program: Program, one: Evidence, flag: Evidence) -> bool:
     """Whether a program sets the flag for all operations wherever it shows the wish, as far as its torch has it."""
-    if runs_with(ways_of(program, one), ways_of(program, flag)):
-        return True
-    if one.frame.scope is not flag.frame.scope:
-        return False
-    branches = flag.frame.scope.branches
-    return all(arm in one.path or arm[1] == "try" or _asks_for_a_name(branches.get(arm[0])) for arm in flag.path)
+    scope = flag.frame.scope
+    if one.frame.scope is not scope:
+        return runs_with(ways_of(program, one), ways_of(program, flag))
+    left = any(one.site.number < done.site < flag.site.number and path != one.path for done, path in scope.returns)
+    return not left and all(
+        arm in one.path or _is_for_old_torch(scope.branches.get(arm[0]), arm[1], flag) for arm in flag.path
+    )
 
 
-def _asks_for_a_name(branch: tree.Stmt | None) -> bool:
-    """Whether an `if` only asks whether torch has a function: `if hasattr(torch, "use_deterministic_algorithms"):`."""
-    return isinstance(branch, tree.If) and "hasattr" in words_in([branch.test])
+def _is_for_old_torch(branch: tree.Stmt | None, arm: str, flag: Evidence) -> bool:
+    """Whether what is around the flag only asks whether torch has it: `if hasattr(torch, ...)`, or a `try` that begins
+    with it.
+    """
+    match branch:
+        case tree.If(test=tree.Call(func=tree.Name(id="hasattr"), args=(tree.Arg(value=tree.Name(id="torch")), *_))):
+            return arm == "then"
+        case tree.Try(body=(tree.ExprStmt(value=first), *_)):
+            return arm == "try" and first is flag.node
+    return False
 
 
 def _is_off_altogether(program: Program, one: Evidence) -> bool:
