@@ -237,6 +237,10 @@ def test_what_a_project_has_to_run_with(target: TargetTorch, supports_1_5: bool)
 @pytest.mark.parametrize(
     ("files", "is_run_below"),
     [
+        ({"requirements.txt": "torch>=1.4\ntorchvision==0.8.2\n"}, True),
+        ({"requirements.txt": "torch>=1.4\ntorchaudio==0.8.1\n"}, True),
+        ({"requirements.txt": "torch>=1.4\ntorchvision>=0.8\n"}, False),
+        ({"requirements.txt": "torch>=1.4\ntorchvision==0.20.1\n"}, False),
         ({"requirements.txt": "torch>=1.4.0"}, False),
         ({"environment.yml": "dependencies:\n- pytorch>=1.4.0\n"}, False),
         ({"setup.py": "setup(install_requires=['torch>1.4'])"}, False),

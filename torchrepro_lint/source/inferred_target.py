@@ -21,7 +21,7 @@ from torchrepro_lint.source.requirements import ENVIRONMENTS, READMES
 from torchrepro_lint.source.stamps import stamp
 from torchrepro_lint.source.text import SourceError, read_bytes
 
-__all__ = ["inferred_torch", "python_files"]
+__all__ = ["inferred_torch", "pinned_beside", "python_files"]
 
 #: How many files of a project are searched; a project with more mostly names its torch.
 _MAX_FILES = 5_000
@@ -41,6 +41,11 @@ def inferred_torch(root: Path, files: Iterable[Path]) -> tuple[str, str] | None:
     exact = next(((torch, why) for torch, why in told if torch.startswith("==")), None)
     searched = list(islice(files, _MAX_FILES)) if exact is None else []
     return exact or max([*told, *_by_notebooks(root, searched), *_by_code(root, searched)], key=_floor, default=None)
+
+
+def pinned_beside(root: Path) -> tuple[str, ...]:
+    """The releases of torch that packages need which are built for one alone, and of which the version is pinned."""
+    return tuple(torch for torch, _ in _by_packages(root) if torch.startswith("=="))
 
 
 def python_files(root: Path) -> list[Path]:

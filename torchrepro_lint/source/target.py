@@ -110,13 +110,12 @@ def find_target(root: Path, settings: Settings, files: Callable[[], Iterable[Pat
     """
     if settings.target_torch is not None:
         return TargetTorch((settings.target_torch,), "target-torch", tried=(settings.target_torch,))
+    from torchrepro_lint.source.inferred_target import inferred_torch, pinned_beside
     from torchrepro_lint.source.requirements import declared_torch, tried_torch
 
     declared = declared_torch(root)
     if declared:
-        return TargetTorch(*declared, tried=tried_torch(root))
-    from torchrepro_lint.source.inferred_target import inferred_torch
-
+        return TargetTorch(*declared, tried=(*tried_torch(root), *pinned_beside(root)))
     inferred = inferred_torch(root, files())
     return TargetTorch((inferred[0],), inferred[1], inferred=True) if inferred else TargetTorch()
 
