@@ -177,9 +177,18 @@ def _below_a_lone_seed(
         or any(_seeds(program, one, other) for other in block[max(0, at - 1) : at])
     ):
         return ()
-    at = at + 1 + (_prepared(block[at + 1 :]) if may_be_prepared else 0)
-    below = block[at : at + 1]
+    between = _prepared(block[at + 1 :]) if may_be_prepared else 0
+    below = block[at + 1 + between : at + 2 + between]
+    if between and _is_drawn_from_later(program, one, below):
+        return ()
     return () if any(_is_the_run(other) for other in below) else below
+
+
+def _is_drawn_from_later(program: Program, one: Evidence, below: tree.Block) -> bool:
+    """Whether the function around a seed draws from what is seeded once more below a statement."""
+    end = max((part.site for part in walk(list(expressions_in(below))) if isinstance(part, tree.Call)), default=0)
+    later = (call for call, _ in one.frame.scope.calls if call.site > end)
+    return any(not one.seeds.isdisjoint(_drawn_from(program, one, call)) for call in later)
 
 
 def _prepared(block: tree.Block) -> int:
@@ -236,6 +245,11 @@ def _permuted(program: Program, one: Evidence, parents: Parents, block: tree.Blo
 
 def _may_draw_from(program: Program, one: Evidence, call: tree.Call) -> bool:
     """Whether nothing says that a call draws from another generator than the one that is seeded."""
-    names = names_called(program, program.ev.values(call.func, one.frame))
-    drawn = [effect.rng for name in sorted(names) for effect in rng_effects(name) if effect.kind == "draw"]
+    drawn = _drawn_from(program, one, call)
     return not drawn or any(rng in one.seeds for rng in drawn)
+
+
+def _drawn_from(program: Program, one: Evidence, call: tree.Call) -> list[str]:
+    """The generators from which a call of a library draws."""
+    names = names_called(program, program.ev.values(call.func, one.frame))
+    return [effect.rng for name in sorted(names) for effect in rng_effects(name) if effect.kind == "draw"]
