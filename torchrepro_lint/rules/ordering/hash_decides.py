@@ -56,6 +56,8 @@ Not reported
     - Tables of hashes and names that hold within one run: a place in a list to which something is appended, a part of a
       text such as the id of a run, a port, a colour.
     - A folder that is only made where it is missing.
+    - Checksums and names that are made of a set: reported in the `strict` profile only, as none was met in the public
+      programs that were read.
     - Sets that are sorted before, or are of numbers; texts of sets of which no checksum is made and that name no file.
     - Projects in which a shell script, a Dockerfile or another file beside the code sets `PYTHONHASHSEED`.
 
@@ -88,6 +90,8 @@ _MESSAGES = {
 }
 _NOTES = {"split": "decided here", "number": "stands for the string", "file": "looks for the file"}
 _OF_SETS = {"checksum": "makes the checksum", "name": "looks for the file"}
+#: Why what is made of sets is of the strict profile.
+_UNKNOWN = "too few public programs make such a text of a set to know how often it matters"
 
 
 class HashDecides(Rule):
@@ -99,8 +103,10 @@ class HashDecides(Rule):
 
     def check(self, program: Program) -> Iterator[Finding]:
         for one in hashed_texts(program):
+            seldom: str | bool = False
             if one.decides in _OF_SETS:
                 trace = [Link(one.site, "strings in the order of a set"), Link(one.use, _OF_SETS[one.decides])]
+                seldom = _UNKNOWN
             else:
                 trace = [Link(one.site, "the hash of a string"), Link(one.use, _NOTES[one.decides])]
-            yield self.finding(program, one.site, _MESSAGES[one.decides], trace)
+            yield self.finding(program, one.site, _MESSAGES[one.decides], trace, seldom_matters=seldom)
