@@ -102,6 +102,7 @@ MISSING = object()
         ("x given-something", UNKNOWN, True),
         ("x given-something", 10, True),
         ("x given-something", 0, False),
+        ("x given-something", -1, False),
         ("x given-something", None, False),
         ("x missing-or-none", MISSING, True),
         ("x missing-or-none", None, True),

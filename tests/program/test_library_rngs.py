@@ -15,6 +15,7 @@ from torchrepro_lint.source.target import TargetTorch
 PROGRAM = """\
 import albumentations as A
 import cv2
+import dgl
 import imgaug as ia
 import imgaug.augmenters as iaa
 from monai.transforms import RandFlip
@@ -68,6 +69,10 @@ def test_a_range_counts_when_any_version_in_it_has_the_fault(requirement: str, e
         ("iaa.Sequential([iaa.Sequential([iaa.Add(3)])])", "return once.augment_image(index)", True),
         ("iaa.Fliplr(0.5)", "ia.seed(index); return once(image=index)", False),
         ("A.Compose([A.HorizontalFlip(), A.Normalize()])", "return once(image=index)", True),
+        ("None", "return dgl.sampling.sample_neighbors(graph, [index], 5)", True),
+        ("None", "return dgl.sampling.sample_neighbors(graph, [index], fanout=size)", True),
+        ("None", "return dgl.sampling.sample_neighbors(graph, [index], -1)", False),
+        ("None", "return dgl.sampling.sample_neighbors(graph, [index], fanout=-1, edge_dir='out')", False),
         ("A.Compose([A.Resize(3, 3), A.Normalize()])", "return once(image=index)", False),
         ("None", "return A.HorizontalFlip()(image=index)", False),
         ("None", "return cv2.randn(index, 0, 1)", True),

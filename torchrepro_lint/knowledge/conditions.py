@@ -6,7 +6,7 @@ One condition is `<parameter> <test>`, and several that must hold together are j
     mode = 'bicubic' | 'linear'         given, and one of these
     mode =? 'nearest'                   one of these, or not given (the default is one of them)
     antialias is-false-or-missing
-    num_classes given-something         given, and not known to be 0 or None
+    num_classes given-something         given, and not known to be 0, None, or -1, by which libraries mean all there are
     input ndim>= 3; pad len= 4          what is known about the tensor; the length of a tuple
 
 The equality tests are `=`, `=?`, `!=`, `!=?`: with `?`, an argument that is not given satisfies the test too.
@@ -193,7 +193,7 @@ class Condition:
         if self.test in ("missing", "given"):
             return self.test == "given"
         if self.test == "given-something":
-            return isinstance(value, _Unknown) or bool(value)
+            return isinstance(value, _Unknown) or (bool(value) and value != -1)
         if self.test == "is-tensor":
             return None if isinstance(value, _Unknown) else False
         if isinstance(value, _Unknown):
