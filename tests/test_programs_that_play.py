@@ -47,3 +47,41 @@ def test_what_keeps_what_comes_of_the_games(step: str, game: str, end: str, is_t
     text = _PROGRAM.format(step=step, game=game, end=end)
     findings = check([write({"setup.cfg": "", "main.py": text})]).findings
     assert [one.code for one in findings] == ["TRL511"] * is_told
+
+
+_WRAPPED = """\
+import gymnasium as gym
+
+
+class Game:
+    def __init__(self):
+        self.env = gym.make("CartPole-v1")
+        self.env.reset(seed=0)
+
+    def any_action(self):
+        return self.env.action_space.sample()
+"""
+_PLAYS = """\
+import torch
+
+from game import Game
+
+torch.manual_seed(0)
+game = Game()
+model = torch.nn.Linear(1, 1)
+model(torch.rand(1, 1)).sum().backward()
+print(game.env{use})
+"""
+_TESTS = """\
+from game import Game
+
+
+def test_any_action():
+    assert Game().any_action() in (0, 1)
+"""
+
+
+@pytest.mark.parametrize(("use", "is_told"), [("", False), (", game.any_action()", True)])
+def test_a_method_that_only_tests_name(use: str, is_told: bool, write) -> None:
+    files = {"setup.cfg": "", "game.py": _WRAPPED, "main.py": _PLAYS.format(use=use), "tests/test_game.py": _TESTS}
+    assert [one.code for one in check([write(files)]).findings] == ["TRL511"] * is_told

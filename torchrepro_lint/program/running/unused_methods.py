@@ -17,7 +17,7 @@ from torchrepro_lint.program.running.training_hooks import is_named_by_a_configu
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["is_in_unused_method", "is_of_an_unmade_class"]
+__all__ = ["is_in_a_method_of_tests", "is_in_unused_method", "is_of_an_unmade_class"]
 
 #: Methods that are looked up by a name which is put together, and those that a command line offers.
 _ANY_METHOD: Final = re.compile(
@@ -40,6 +40,15 @@ def is_in_unused_method(program: Program, facts: ModuleFacts, scope: Scope) -> b
     together = program.imports.any_together
     mention = re.compile(rf"^[^#\n]*(?:\.\s*|[\"']){method.name}\b".encode(), re.MULTILINE)
     return not together(facts.path, mention) and not together(facts.path, _ANY_METHOD)
+
+
+def is_in_a_method_of_tests(program: Program, scope: Scope) -> bool:
+    """Whether a scope is in a method that tests name, by an attribute, and no other file of the project."""
+    method = _method_around(scope)
+    if method is None or not isinstance(method.node, tree.FunctionDef) or is_called_unseen(method.name):
+        return False
+    naming = frozenset(program.project.matching(re.compile(rb"(?:\.\s*|[\"'])%s\b" % method.name.encode())))
+    return bool(naming) and naming <= program.tests
 
 
 def is_of_an_unmade_class(program: Program, facts: ModuleFacts, scope: Scope) -> bool:

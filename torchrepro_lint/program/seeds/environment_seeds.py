@@ -18,6 +18,7 @@ from torchrepro_lint.program.evaluation.values import Site
 from torchrepro_lint.program.running.known_calls import KnownCall, all_calls, asked_calls
 from torchrepro_lint.program.running.named_uses import is_left_over
 from torchrepro_lint.program.running.parents import parents_of
+from torchrepro_lint.program.running.unused_methods import is_in_a_method_of_tests
 from torchrepro_lint.program.running.written_arguments import written_argument
 from torchrepro_lint.program.seeds.asked_form import Thing, asks_form_alone
 from torchrepro_lint.program.seeds.demonstrations import is_demonstrated, is_only_demonstrated
@@ -109,7 +110,8 @@ def _samplings(program: Program, facts: ModuleFacts) -> Iterator[UnseededEnviron
             match call.func:
                 case tree.Attribute(attr="sample", value=tree.Attribute(attr="action_space") as space) if not call.args:
                     made = Thing(call, facts, scope)
-                    if not is_left_over(program, facts, scope) and not asks_form_alone(program, made):
+                    is_used = not (is_left_over(program, facts, scope) or is_in_a_method_of_tests(program, scope))
+                    if is_used and not asks_form_alone(program, made):
                         shown = is_demonstrated(program, facts, scope, call)
                         yield UnseededEnvironment(Site(facts.path, call.site), "space", dotted_name(space) or "", shown)
 

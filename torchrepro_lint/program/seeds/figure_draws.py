@@ -4,7 +4,6 @@ plot and nowhere else.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
@@ -34,7 +33,7 @@ _PLACES: Final = frozenset({"fit", "fit_transform", "transform", "embedding_"})
 #: What tells nothing of where the places are.
 _FORM: Final = frozenset({"len", "shape", "size", "ndim", "dtype"})
 #: Functions of a figure that give back numbers of their own.
-_COUNTS: Final = re.compile("hist(?:2d)?")
+_COUNTS: Final = frozenset({"hist", "hist2d"})
 #: How many functions a result may be given back by.
 _MOST_RETURNS: Final = 2
 
@@ -117,7 +116,7 @@ class _Uses:
             )
         if function_words("fills_figures").fullmatch(name) or function_words("shows_results").search(name):
             self.fills |= "print" not in name
-            return not _COUNTS.fullmatch(name) or isinstance(parents_of(self._ev, facts).of(call), tree.ExprStmt)
+            return name not in _COUNTS or isinstance(parents_of(self._ev, facts).of(call), tree.ExprStmt)
         return name in _FORM or (_moves(name) and self.are_shown(facts, scope, call))
 
     def _is_shown_in(self, function: FunctionValue, call: tree.Call, argument: tree.Arg, skipped: int) -> bool:

@@ -62,6 +62,7 @@ Not reported
       and the environment is reset before an agent plays. Also an environment that is made for that alone. Both are
       reported in the `strict` profile only.
     - Programs that only evaluate or show a trained agent: reported in the `strict` profile only.
+    - Actions in a method that only tests name.
     - Actions of which nothing but the form is asked: `len(env.action_space.sample())`, `env.action_space.sample() * 0`.
     - Programs that do not show that they want to repeat, tests, and code for other programs: reported in the `strict`
       profile only.
