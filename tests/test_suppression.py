@@ -185,7 +185,7 @@ def test_per_file_ignores(pattern: str, silent: bool, write) -> None:
 
 
 def test_per_file_ignores_of_unreadable_files_and_wrong_rules(write) -> None:
-    root = write({"torchrepro-lint.toml": "", "a.py": "import torch\nx = (\n", "b.py": b"import torch # \xff\n"})
+    root = write({"torchrepro-lint.toml": "", "a.py": "import torch\nx = (\n", "b.py": b"import torch\nx = '\xff'\n"})
     assert [one.code for one in check([root], toolkit=KIT).findings] == ["TRL900", "TRL900"]
     everywhere: SettingsOverride = {"per_file_ignores": (("*.py", ("TRL900",)),)}
     assert check([root], everywhere, toolkit=KIT).findings == ()
