@@ -355,3 +355,13 @@ def test_a_module_that_no_program_loads_beside_those_that_one_does(
     (tmp_path / folder / "above.py").unlink()
     assert bool(_rows(tmp_path)) is is_told
     assert len(_rows(tmp_path, profile="strict")) == 1
+
+
+def test_a_module_of_a_project_that_others_install(tmp_path: Path) -> None:
+    """What is to call it may be theirs."""
+    (tmp_path / "pyproject.toml").write_text('[project]\nname = "data"\nversion = "1"\n')
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data/used.py").write_text("class Used:\n    pass\n")
+    (tmp_path / "data/other.py").write_text(MAKER)
+    (tmp_path / "train.py").write_text("import torch\nfrom data.used import Used\n\nUsed()\n")
+    assert len(_rows(tmp_path)) == 1

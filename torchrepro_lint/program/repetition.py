@@ -34,6 +34,7 @@ from torchrepro_lint.program.programs.for_others import (
     is_from_elsewhere,
     is_of_its_package,
     is_second_copy,
+    names_a_distribution,
 )
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_points import entry_points
@@ -121,14 +122,14 @@ def is_never_run(program: Program, site: Site) -> bool:
 def is_left_unused(program: Program, site: Site) -> bool:
     """Whether a place is in functions or classes that nothing runs, of a file that another one imports which does more
     than to define, that is run as a program itself, that is the second copy of one that is imported, or that lies in a
-    folder of modules of which a program loads others. Of any other file that only defines, what is to call it may be
-    yet to be written.
+    folder of modules of which a program loads others, in a project without a name under which others install it. Of any
+    other file that only defines, what is to call it may be yet to be written.
     """
     is_settled = (
         not is_imported_in_vain(program, site.path)
         or site.path in _programs(program)
         or is_second_copy(program, site.path)
-        or is_beside_used_modules(program, site.path)
+        or (is_beside_used_modules(program, site.path) and not names_a_distribution(program))
     )
     return is_settled and is_never_run(program, site)
 

@@ -40,10 +40,11 @@ __all__ = [
     "is_from_elsewhere",
     "is_no_longer_used",
     "is_of_its_package",
-    "is_out_of_use",
     "is_one_of_many",
+    "is_out_of_use",
     "is_put_aside",
     "is_second_copy",
+    "names_a_distribution",
     "shows_or_measures",
 ]
 
@@ -385,6 +386,12 @@ def _is_distributed(program: Program, path: Path) -> bool:
     if not top or not program.once("is built", lambda: _is_built(program.root)):
         return False
     return in_src or program.root.joinpath(*top, "__init__.py") in program.project.files
+
+
+def names_a_distribution(program: Program) -> bool:
+    """Whether the metadata of a project gives it a name under which others install it, built or not yet."""
+    root = program.root
+    return program.once("a distribution", lambda: "project" in toml_of(root / "pyproject.toml") or _is_built(root))
 
 
 def _is_built(root: Path) -> bool:
