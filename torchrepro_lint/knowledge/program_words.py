@@ -13,7 +13,7 @@ __all__ = ["WordTable", "program_words"]
 WordTable = Literal[
     "hashes", "seeds_itself", "seeds_by_a_call", "starts_python", "switches_mode",
     "seeds_environments", "seeds_spaces", "runs_environments", "defines_environments", "trains_with_a_trainer",
-    "trains", "may_train", "evaluates_or_shows", "optimizes", "plays_to_learn", "keeps_experience",
+    "trains", "may_train", "evaluates_or_shows", "optimizes", "plays", "plays_to_learn", "keeps_experience",
     "parses_options_of_trainers", "asks_to_repeat", "has_a_network", "multiplies_matrices",
     "draws_by_dropout", "is_an_example",
 ]  # fmt: skip

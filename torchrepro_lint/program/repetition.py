@@ -13,7 +13,6 @@ what is copied from elsewhere, unless a program of the project's own runs it.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple, TypeAlias
@@ -28,13 +27,13 @@ from torchrepro_lint.program.files_of_tests import is_named_like_an_evaluation
 from torchrepro_lint.program.intent.command_lines import command_line_calls, may_seed
 from torchrepro_lint.program.intent.intent import Evidence
 from torchrepro_lint.program.intent.intent_at import ways_of, ways_to
+from torchrepro_lint.program.programs.distributions import names_a_distribution
 from torchrepro_lint.program.programs.for_others import (
     files_of_its_package,
     is_for_others,
     is_from_elsewhere,
     is_of_its_package,
     is_second_copy,
-    names_a_distribution,
 )
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.entry_points import entry_points
@@ -69,9 +68,6 @@ __all__ = [
     "only_evaluates",
     "wants_to_repeat",
 ]
-
-#: The steps of a game.
-_PLAYS: Final = re.compile(rb"env\.step\(")
 
 #: The modules that want to repeat when they run, each with what shows it; None for a command line that may seed.
 _Wishes: TypeAlias = dict[Path, list["Evidence | None"]]
@@ -164,7 +160,7 @@ def _evaluates_or_shows(program: Program, path: Path) -> bool:
     learns = program_words("trains", "may_train", "optimizes")
     if not holds(path, program_words("evaluates_or_shows")) or holds(path, learns):
         return False
-    return not (holds(path, _PLAYS) and holds(path, program_words("keeps_experience")))
+    return not (holds(path, program_words("plays")) and holds(path, program_words("keeps_experience")))
 
 
 def is_run_elsewhere_alone(program: Program, site: Site) -> bool:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from torchrepro_lint.program.evaluation.frames import Frame
     from torchrepro_lint.program.intent.intent import Evidence
 
-__all__ = ["gives_option", "is_off_by_default", "is_only_for_what_is_off"]
+__all__ = ["declared_texts", "gives_option", "is_off_by_default", "is_only_for_what_is_off"]
 
 #: The names by which a setting is reached, from the configuration on: `CUDNN.DETERMINISTIC`.
 _Keys = tuple[str, ...]
@@ -163,3 +163,9 @@ def gives_option(call: tree.Call, key: str) -> bool:
     return called_name(call.func) in _GIVES_OPTIONS and any(
         isinstance(text, str) and text.lstrip("-").replace("-", "_") == key for text in texts
     )
+
+
+def declared_texts(call: tree.Call) -> list[str]:
+    """What a call that declares an option is given by position: its flags, or its name."""
+    given = (arg.value.value for arg in call.args if arg.keyword is None and isinstance(arg.value, tree.Const))
+    return [text for text in given if isinstance(text, str)]

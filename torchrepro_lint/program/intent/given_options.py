@@ -14,11 +14,14 @@ from typing import TYPE_CHECKING
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.scopes import Scope
-from torchrepro_lint.program.intent.configured_defaults import gives_option
-from torchrepro_lint.program.intent.options_left_off import commands_run
-from torchrepro_lint.program.word_index import any_word
+from torchrepro_lint.program.intent.configured_defaults import declared_texts
+from torchrepro_lint.program.intent.options_left_off import (
+    commands_run,
+    depend_on_configurations,
+    scopes_with_option,
+)
 from torchrepro_lint.source.commands import given_in_code, name_file, short_values_of, starts_without, values_of
-from torchrepro_lint.source.configurations import ALL_CONFIGURATIONS, configurations_digest, settings_of
+from torchrepro_lint.source.configurations import settings_of
 
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
@@ -35,7 +38,7 @@ def is_given_differently(program: Program, option: str) -> bool:
 
 
 def _is_given_differently(program: Program, name: str) -> bool:
-    program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
+    depend_on_configurations(program)
     values = set(settings_of(program.root, name))
     values.update(_in_commands(program, name))
     return len(values) > 1 or any(value.startswith(b"$") for value in values)
@@ -77,24 +80,15 @@ class _Declared:
 
 def _declared(program: Program, name: str) -> _Declared:
     found = _Declared({name})
-    for path in program.project.matching(any_word({name, name.replace("_", "-")})):
-        facts = program.facts(path)
-        for scope in facts.walk_scopes() if facts is not None else ():
-            calls = [call for call, _ in scope.calls if gives_option(call, name)]
-            for call in calls:
-                flags = _flags(call)
-                found.short.update(one for one in flags if not one.startswith("--"))
-                found.names.update(one.lstrip("-").replace("-", "_") for one in flags if one.startswith("--"))
-            defaults = {*(value for call in calls for value in _default(call)), *_of_a_class(scope, name)}
-            found.defaults |= defaults
-            if calls or defaults:
-                found.programs.update(one.name for one in program.imports.above(path))
+    for path, scope, calls in scopes_with_option(program, name):
+        flags = [text for call in calls for text in declared_texts(call) if text.startswith("-")]
+        found.short.update(one for one in flags if not one.startswith("--"))
+        found.names.update(one.lstrip("-").replace("-", "_") for one in flags if one.startswith("--"))
+        defaults = {*(value for call in calls for value in _default(call)), *_of_a_class(scope, name)}
+        found.defaults |= defaults
+        if calls or defaults:
+            found.programs.update(one.name for one in program.imports.above(path))
     return found
-
-
-def _flags(call: tree.Call) -> list[str]:
-    texts = [arg.value.value for arg in call.args if arg.keyword is None and isinstance(arg.value, tree.Const)]
-    return [text for text in texts if isinstance(text, str) and text.startswith("-")]
 
 
 def _default(call: tree.Call) -> Iterator[bytes]:

@@ -17,12 +17,13 @@ from typing import TYPE_CHECKING, Final
 from torchrepro_lint.dotted import last_part
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import dotted_name
+from torchrepro_lint.facts.scopes import Scope
 from torchrepro_lint.knowledge.function_words import function_words
 from torchrepro_lint.program.evaluation.command_line import is_assigned
 from torchrepro_lint.program.evaluation.frames import Frame
 from torchrepro_lint.program.evaluation.narrowing import parts_of_test
 from torchrepro_lint.program.evaluation.values import Instance, Site
-from torchrepro_lint.program.intent.configured_defaults import gives_option
+from torchrepro_lint.program.intent.configured_defaults import declared_texts, gives_option
 from torchrepro_lint.program.intent.intent_at import ways_to
 from torchrepro_lint.program.intent.wishes import WISH
 from torchrepro_lint.program.running.callers import contexts
@@ -38,10 +39,12 @@ if TYPE_CHECKING:
 
 __all__ = [
     "commands_run",
+    "depend_on_configurations",
     "is_an_option_left_off",
     "is_reached_with_an_option_left_off",
     "needs_an_option_left_off",
     "runs_where_an_option_is_off",
+    "scopes_with_option",
 ]
 
 #: Options that count wherever they may be on.
@@ -52,6 +55,20 @@ _OFF: Final = ("false", "0", "no", "none", "")
 def commands_run(program: Program) -> list[bytes]:
     """The texts that give commands of the project, without those that are commented out."""
     return program.once("commands without comments", lambda: without_comments(program.commands))
+
+
+def depend_on_configurations(program: Program) -> None:
+    """Notes that what is found depends on the YAML files of the project, which are read for that once."""
+    digest = program.once("digest of configurations", lambda: configurations_digest(program.root))
+    program.project.outside[ALL_CONFIGURATIONS] = digest
+
+
+def scopes_with_option(program: Program, name: str) -> Iterator[tuple[Path, Scope, list[tree.Call]]]:
+    """The scopes of the files that have the name of an option, each with the calls that declare it there."""
+    for path in program.project.matching(any_word({name, name.replace("_", "-")})):
+        facts = program.facts(path)
+        for scope in facts.walk_scopes() if facts is not None else ():
+            yield path, scope, [call for call, _ in scope.calls if gives_option(call, name)]
 
 
 def is_an_option_left_off(program: Program, node: tree.Expr, frame: Frame) -> bool:
@@ -137,7 +154,7 @@ def _is_left(program: Program, name: str) -> bool:
     declared = list(_declarations(program, name))
     if not declared:
         return False
-    program.project.outside[ALL_CONFIGURATIONS] = configurations_digest(program.root)
+    depend_on_configurations(program)
     if names_setting(program.root, name):
         return False
     programs = {one.name for path, _, _ in declared for one in program.imports.above(path)}
@@ -158,12 +175,8 @@ def _declarations(program: Program, name: str) -> Iterator[tuple[Path, list[str]
     """The declarations of an option: the file, its flags, and whether it takes a value; without flags for one that is
     on by default, or of which that is not known.
     """
-    for path in program.project.matching(any_word({name, name.replace("_", "-")})):
-        facts = program.facts(path)
-        for scope in facts.walk_scopes() if facts is not None else ():
-            yield from (
-                (path, _flags(call), not _is_a_switch(call)) for call, _ in scope.calls if gives_option(call, name)
-            )
+    for path, _, calls in scopes_with_option(program, name):
+        yield from ((path, _flags(call), not _is_a_switch(call)) for call in calls)
 
 
 def _flags(call: tree.Call) -> list[str]:
@@ -173,8 +186,7 @@ def _flags(call: tree.Call) -> list[str]:
     is_off = default is None or (isinstance(default, tree.Const) and str(default.value or "").lower() in _OFF)
     if not is_off or "*" in "".join(arg.star for arg in call.args) or (_action(call) not in (None, "store_true")):
         return []
-    texts = [arg.value.value for arg in call.args if arg.keyword is None and isinstance(arg.value, tree.Const)]
-    flags = [text for text in texts if isinstance(text, str)]
+    flags = declared_texts(call)
     return flags if all(text.startswith("-") for text in flags) else []
 
 

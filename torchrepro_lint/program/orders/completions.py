@@ -18,7 +18,7 @@ from torchrepro_lint.program.running.never_read import is_given_up
 if TYPE_CHECKING:
     from torchrepro_lint.program.program import Program
 
-__all__ = ["CompletionOrder", "completion_orders"]
+__all__ = ["CompletionOrder", "completion_orders", "completions"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -31,7 +31,7 @@ class CompletionOrder:
 
 def completion_orders(program: Program) -> Iterator[CompletionOrder]:
     """All of them in the files whose findings somebody waits for, in the order of files and text."""
-    for group in asked_calls(program, _names()):
+    for group in asked_calls(program, completions()):
         one = group[0]
         if is_given_up(program.ev, one.facts, one.call):
             continue
@@ -45,5 +45,6 @@ def completion_orders(program: Program) -> Iterator[CompletionOrder]:
 
 
 @cache
-def _names() -> frozenset[str]:
+def completions() -> frozenset[str]:
+    """The functions that give what is done first, by their qualified names."""
     return frozenset(map(canonical, ordering_names("completions")))

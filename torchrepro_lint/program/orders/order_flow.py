@@ -100,7 +100,7 @@ def find_sink_of_target(program: Program, facts: ModuleFacts, target: tree.Expr)
 def find_sink_of_turns(
     program: Program, facts: ModuleFacts, taken: tree.Call, loop: tree.For | tree.While | tree.Comprehension
 ) -> Sink | None:
-    """The same for what each turn of a loop takes by a call, in an order that is not fixed."""
+    """The first place where the order decides something in which the turns of a loop take elements by a call."""
     pending: list[Carrier] = []
     for found in _followed(program, order_loops.through_taken(program, Carrier(facts, taken), taken, loop)):
         if isinstance(found, Sink):

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator, Set
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
 from torchrepro_lint.facts.expressions import walk
 from torchrepro_lint.knowledge.names import canonical
-from torchrepro_lint.knowledge.ordering import ordering_names
 from torchrepro_lint.program.evaluation.values import Constant, Site
 from torchrepro_lint.program.loaders.worker_runs import argument
+from torchrepro_lint.program.orders.completions import completions
 from torchrepro_lint.program.orders.queued_results import QueuedResult, queued_results
 from torchrepro_lint.program.running.call_index import called_name
 from torchrepro_lint.program.running.known_calls import KnownCall, asked_calls
@@ -49,18 +48,16 @@ def unordered_loaders(program: Program) -> Iterator[KnownCall]:
 
 def completion_sums(program: Program) -> Iterator[tuple[KnownCall, Site]]:
     """The calls that give what is done first, each with the place that adds up numbers in that order."""
-    for group in asked_calls(program, _completions()):
+    for group in asked_calls(program, completions()):
         one = group[0]
         parents = parents_of(program.ev, one.facts)
         loop = _loop_over(parents, one.call)
         if loop is None:
             continue
         taken = {node.id for node in walk([loop.target]) if isinstance(node, tree.Name)}
-        for statement in loop.body:
-            if isinstance(statement, tree.AugAssign) and statement.op in ("+", "-", "*") and _is_number(one, statement):
-                if any(isinstance(node, tree.Name) and node.id in taken for node in walk([statement.value])):
-                    yield one, Site(one.facts.path, statement.site)
-                    break
+        added = _addition(one, loop.body, taken)
+        if added is not None:
+            yield one, Site(one.facts.path, added.site)
     for queued in queued_results(program):
         added = _added(queued)
         if added is not None:
@@ -80,21 +77,19 @@ def _added(queued: QueuedResult) -> tree.AugAssign | None:
         for part in walk(statement.targets)
         if isinstance(part, tree.Name)
     }
+    return _addition(queued.call, statements, names, taken)
+
+
+def _addition(
+    one: KnownCall, statements: Iterable[tree.Stmt], names: Set[str], taken: tree.Call | None = None
+) -> tree.AugAssign | None:
+    """The first of some statements that adds what has one of the names, or what a call gives, to a number."""
     for statement in statements:
-        if (
-            isinstance(statement, tree.AugAssign)
-            and statement.op in ("+", "-", "*")
-            and _is_number(queued.call, statement)
-        ):
-            parts = list(walk([statement.value]))
+        if isinstance(statement, tree.AugAssign) and statement.op in ("+", "-", "*") and _is_number(one, statement):
+            parts = walk([statement.value])
             if any(part is taken or (isinstance(part, tree.Name) and part.id in names) for part in parts):
                 return statement
     return None
-
-
-@cache
-def _completions() -> frozenset[str]:
-    return frozenset(map(canonical, ordering_names("completions")))
 
 
 def _loop_over(parents: Parents, call: tree.Call) -> tree.For | None:

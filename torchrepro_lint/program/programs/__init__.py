@@ -3,7 +3,7 @@
 The path of a run:
 entry_path.py         what it draws and seeds, in order; run_places.py: which places and loaders it reaches
 other_commands.py     whether two things are done in different runs: by two commands, for one
-for_others.py         code that is written for programs of others
+for_others.py         code that is written for programs of others; distributions.py: what metadata says of it
 used_copies.py        projects of others of which a project uses a part
 folder_origins.py     where a folder comes from, by its licence and README
 

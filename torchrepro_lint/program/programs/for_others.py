@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.knowledge.copied_libraries import copied_libraries
+from torchrepro_lint.program.programs.distributions import is_built, names_of
 from torchrepro_lint.program.programs.folder_origins import (
     folders_between,
     has_own_licence,
@@ -24,7 +25,6 @@ from torchrepro_lint.program.programs.used_copies import is_of_a_used_copy
 from torchrepro_lint.program.running.entry_points import entry_points
 from torchrepro_lint.program.running.project_tests import is_called_as_a_program
 from torchrepro_lint.source.left_over import defined_in
-from torchrepro_lint.source.metadata import ini_of, text_of, toml_of
 from torchrepro_lint.source.root import is_marked, is_shared_folder
 
 if TYPE_CHECKING:
@@ -44,7 +44,6 @@ __all__ = [
     "is_out_of_use",
     "is_put_aside",
     "is_second_copy",
-    "names_a_distribution",
     "shows_or_measures",
 ]
 
@@ -88,9 +87,7 @@ _GALLERY: Final = re.compile(r"examples?|tutorials?|gallery", re.IGNORECASE)
 #: Folders and files of programs that measure times, if they read a clock; others compare what models have learned.
 _BENCHMARK: Final = re.compile(r"(?:.+[-_])?bench(?:mark)?s?(?:[-_].+)?", re.IGNORECASE)
 _CLOCK: Final = re.compile(rb"\bperf_counter|\btimeit\b|\btorch\.utils\.benchmark\b|\bcuda\.Event\b")
-_SETUP: Final = re.compile(r"\bsetup\s*\(")
 _IMPORTS_SRC: Final = re.compile(rb"^[ \t]*(?:from|import)[ \t]+src\b", re.MULTILINE)
-_SETUP_NAME: Final = re.compile(r"""\bname\s*=\s*["']([\w.-]+)["']""")
 
 
 def is_for_others(program: Program, path: Path) -> bool:
@@ -344,7 +341,7 @@ def _is_library(program: Program, folders: tuple[str, ...]) -> bool:
     packages, words = copied_libraries(), copied_libraries(words=True)
     name = _VERSION.sub("", folders[-1])
     distribution = packages.get(name.lower(), words.get(name))
-    if distribution is None or distribution in program.once("names", lambda: _names(program.root)):
+    if distribution is None or distribution in program.once("names", lambda: names_of(program.root)):
         return False
     folder = program.root.joinpath(*folders)
     inside = (one for one in program.project.files if one.is_relative_to(folder))
@@ -357,21 +354,7 @@ def _is_copy(program: Program) -> bool:
     if _outer_root(program.root) == program.root:
         return False
     known = {**copied_libraries(), **copied_libraries(words=True)}
-    return program.root.name.lower() in known or not _names(program.root).isdisjoint(known.values())
-
-
-def _names(root: Path) -> frozenset[str]:
-    """What the metadata of a project, and its folder, call it, as the names of distributions are compared."""
-    settings, ini = toml_of(root / "pyproject.toml"), ini_of(root / "setup.cfg")
-    setup = _SETUP_NAME.search(text_of(root / "setup.py"))
-    names = (
-        settings.get("project", {}).get("name"),
-        settings.get("tool", {}).get("poetry", {}).get("name"),
-        ini.get("metadata", "name", fallback=None),
-        setup[1] if setup is not None else None,
-        root.name,
-    )
-    return frozenset(re.sub(r"[-_.]+", "-", name).lower() for name in names if isinstance(name, str))
+    return program.root.name.lower() in known or not names_of(program.root).isdisjoint(known.values())
 
 
 def _is_distributed(program: Program, path: Path) -> bool:
@@ -383,20 +366,6 @@ def _is_distributed(program: Program, path: Path) -> bool:
     if in_src and program.project.matching(_IMPORTS_SRC):
         return False
     top = folders[in_src : in_src + 1]
-    if not top or not program.once("is built", lambda: _is_built(program.root)):
+    if not top or not program.once("is built", lambda: is_built(program.root)):
         return False
     return in_src or program.root.joinpath(*top, "__init__.py") in program.project.files
-
-
-def names_a_distribution(program: Program) -> bool:
-    """Whether the metadata of a project gives it a name under which others install it, built or not yet."""
-    root = program.root
-    return program.once("a distribution", lambda: "project" in toml_of(root / "pyproject.toml") or _is_built(root))
-
-
-def _is_built(root: Path) -> bool:
-    """Whether the metadata of a project says how to build a distribution of it."""
-    settings, ini = toml_of(root / "pyproject.toml"), ini_of(root / "setup.cfg")
-    if "build-system" in settings or "poetry" in settings.get("tool", {}):
-        return True
-    return ini.has_section("options") or _SETUP.search(text_of(root / "setup.py")) is not None

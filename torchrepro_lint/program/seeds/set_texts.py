@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from torchrepro_lint.facts import tree
@@ -140,6 +141,7 @@ def _is_sorted(ev: Evaluator, frame: Frame, name: tree.Name) -> bool:
     return any(isinstance(above := parents.of(use), tree.Attribute) and above.attr == "sort" for use in uses)
 
 
+@cache
 def _made_texts() -> frozenset[str]:
     return frozenset(map(canonical, ordering_names("made_texts")))
 
@@ -173,6 +175,7 @@ def _of_checksum(program: Program, one: NamedCall) -> Site | None:
     return None
 
 
+@cache
 def _checksums() -> frozenset[str]:
     own = frozenset(map(canonical, ordering_names("checksums")))
     return own | {f"{name}.update" for name in own}
